@@ -1,0 +1,37 @@
+# Every target does all the set-up it needs, once: a virtual environment in .venv with pinned versions.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: help run test quick lint format clean
+
+help:  ## show what there is
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/make \1	\2/' | expand -t 14
+
+run: $(READY)  ## a first look: learn the structural roles of a small dataset and print what they do
+	$(BIN)/ssread demo
+
+test: $(READY)  ## all tests
+	$(BIN)/python -m pytest
+
+quick: $(READY)  ## the tests that take seconds
+	$(BIN)/python -m pytest -m "not slow"
+
+lint: $(READY)  ## style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(READY)  ## mend the style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:  ## remove the environment and every cache
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "ssread needs Python 3.10 or newer, $(PYTHON) is older: try make PYTHON=python3.12" >&2; exit 1; }
+	@test -x $(BIN)/pip || $(PYTHON) -m venv .venv || { echo "No virtual environment could be made (on Debian and Ubuntu: apt install python3-venv)." >&2; rm -rf .venv; exit 1; }
+	@echo "Setting up .venv (once; about a minute with a fast connection) ..."
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@

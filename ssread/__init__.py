@@ -1,0 +1,1 @@
+"""Structural semantic readout for graph classification."""
