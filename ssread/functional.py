@@ -1,0 +1,109 @@
+"""The paper's alignment as pure functions: Equations 2, 4 and 5, and Theorem 2.
+
+Symbols are the paper's: ``H`` holds the node vectors [N, d], ``P`` the structural prototypes [K, d], ``gamma``
+smooths the minimum. Costs are computed in float32 at least, whatever the precision around them: with gamma =
+0.01, eight bits of mantissa could not tell one position from another.
+"""
+
+import torch
+from torch import Tensor
+
+from ssread import segment
+from ssread.errors import InputError
+
+__all__ = ["align", "cosine_cost", "soft_min", "soft_ssa"]
+
+
+def cosine_cost(H: Tensor, P: Tensor) -> Tensor:
+    r"""The alignment cost of every node with every position (Delta in Equation 2).
+
+    .. math:: [\Delta(H, P)]_{nk} = 1 - \frac{h_n \cdot p_k}{\lVert h_n \rVert \lVert p_k \rVert}
+
+    A zero vector has no direction: it costs 1 everywhere and its gradient is finite.
+
+    Args:
+        H: Node vectors, [..., N, d].
+        P: Structural prototypes, [..., K, d].
+
+    Returns:
+        Costs within [0, 2], [..., N, K].
+
+    >>> cosine_cost(torch.tensor([[1.0, 0.0], [0.0, 0.0]]), torch.tensor([[2.0, 0.0], [0.0, 3.0], [-1.0, 0.0]]))
+    tensor([[0., 1., 2.],
+            [1., 1., 1.]])
+    """
+    H, P = _at_least_float32(H), _at_least_float32(P)
+    if torch.is_autocast_enabled(H.device.type):
+        with torch.autocast(H.device.type, enabled=False):
+            return _cosine_cost(H, P)
+    return _cosine_cost(H, P)
+
+
+def align(H: Tensor, P: Tensor) -> Tensor:
+    """The position of least cost for every node: the hard alignment M* of Equation 2, as indices [..., N]."""
+    return cosine_cost(H.detach(), P.detach()).argmin(dim=-1)
+
+
+def soft_min(values: Tensor, gamma: float, dim: int = -1) -> Tensor:
+    r"""The smoothed minimum along a dimension (Equation 5).
+
+    .. math:: \min\nolimits_\gamma \{a_1, ..., a_n\} = -\gamma \log \sum_i e^{-a_i / \gamma}
+
+    With ``gamma = 0`` it is the minimum itself. The smallest value is subtracted first, so that neither the
+    value nor its gradient (the soft alignment weights, which sum to one) can overflow or vanish.
+
+    >>> round(soft_min(torch.tensor([1.0, 1.0]), gamma=0.01).item(), 5)  # 1 - 0.01 log 2
+    0.99307
+    >>> soft_min(torch.tensor([3.0, 1.0, 2.0]), gamma=0.0)
+    tensor(1.)
+    """
+    if not gamma >= 0:
+        raise InputError(f"gamma smooths the minimum and must be 0 or more, but {gamma} was given.")
+    if gamma < torch.finfo(values.dtype).tiny:  # cannot be told from the minimum, and 1 / gamma would overflow
+        return values.min(dim=dim).values
+    smallest = values.detach().amin(dim=dim, keepdim=True)
+    excess = values - smallest
+    return smallest.squeeze(dim) - gamma * torch.logsumexp(-excess / gamma, dim=dim)
+
+
+def soft_ssa(
+    H: Tensor, P: Tensor, gamma: float = 0.01, index: Tensor | None = None, dim_size: int | None = None
+) -> Tensor:
+    r"""The smoothed alignment cost of every graph (Equation 4).
+
+    Equation 4 is a soft minimum over all K^N alignments; by Theorem 2 it is a sum of soft minima over positions:
+
+    .. math:: \mathrm{SSA}_\gamma(H, P) = \sum_n \min\nolimits_\gamma \{\delta(h_n, p_k), \forall k\}
+
+    Args:
+        H: Node vectors, [N, d].
+        P: Structural prototypes, [K, d].
+        gamma: The smoothing; 0 gives the hard cost of Equation 2.
+        index: The graph of every node, [N]. Without it all nodes form one graph.
+        dim_size: The number of graphs, so that empty ones at the end are not lost. A graph without nodes costs 0.
+
+    Returns:
+        One cost per graph, [dim_size].
+    """
+    node_costs = soft_min(cosine_cost(H, P), gamma)
+    if index is None:
+        index = torch.zeros(H.size(0), dtype=torch.long, device=H.device)
+        dim_size = 1 if dim_size is None else dim_size
+    if dim_size is None:
+        dim_size = int(index.max()) + 1 if index.numel() > 0 else 0
+    return segment.sum(node_costs, index, dim_size)
+
+
+def _cosine_cost(H: Tensor, P: Tensor) -> Tensor:
+    similarity = (H @ (P / _norm(P)).mT) / _norm(H)
+    return (1 - similarity).clamp(0, 2)  # rounding may step over either end
+
+
+def _norm(vectors: Tensor) -> Tensor:
+    """Lengths [..., 1]; a zero vector counts as length 1, which keeps it and its gradient finite."""
+    norm = torch.linalg.vector_norm(vectors, dim=-1, keepdim=True)
+    return torch.where(norm == 0, torch.ones_like(norm), norm)
+
+
+def _at_least_float32(x: Tensor) -> Tensor:
+    return x.float() if x.dtype in (torch.bfloat16, torch.float16) else x

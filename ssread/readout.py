@@ -1,0 +1,366 @@
+"""The two readouts: GRead aggregates all nodes of a graph, SSRead does so per structural position."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch_geometric.nn.aggr import Aggregation
+
+from ssread import segment
+from ssread.aggregate import Aggr, make_aggregation
+from ssread.errors import InputError
+from ssread.functional import align, cosine_cost, soft_min
+
+__all__ = ["GlobalReadout", "Reading", "SSRead"]
+
+
+@dataclass(frozen=True, repr=False)
+class Reading:
+    """All that one pass of a readout finds out about a batch of graphs.
+
+    Attributes:
+        vectors: Graph vectors, [B, out_channels], position-major.
+        positions: The structural position of every node, [N].
+        costs: The cost of every node at every position, [N, K]; None for the global readout, which aligns nothing.
+        index: The graph of every node, [N].
+        gamma: The smoothing of the alignment loss.
+    """
+
+    vectors: Tensor
+    positions: Tensor
+    costs: Tensor | None
+    index: Tensor
+    gamma: float
+
+    def alignment_costs(self) -> Tensor:
+        """The smoothed alignment cost of every graph (Equation 4 by Theorem 2), [B]."""
+        graphs = self.vectors.shape[:-1].numel()
+        if self.costs is None:
+            return self.vectors.new_zeros(graphs)
+        return segment.sum(soft_min(self.costs, self.gamma), self.index, graphs)
+
+    def alignment_loss(self) -> Tensor:
+        """The alignment loss of the batch (Equation 6): summed over a graph's nodes, averaged over graphs."""
+        costs = self.alignment_costs()
+        return costs.sum() / max(costs.size(0), 1)
+
+    def __repr__(self) -> str:
+        costs = "" if self.costs is None else f", costs={list(self.costs.shape)}"
+        return f"Reading(vectors={list(self.vectors.shape)}, positions={list(self.positions.shape)}{costs})"
+
+
+class GlobalReadout(Aggregation):
+    """The paper's GRead: one aggregation over all nodes of a graph.
+
+    Args:
+        in_channels: Width d of the node vectors.
+        aggr: ``sum``, ``max``, ``mean``, ``attention``, ``set2set`` or ``sort``, any PyG ``Aggregation``, or a list of
+            these, whose results are concatenated.
+        aggr_kwargs: Passed on to the named aggregation.
+
+    >>> readout = GlobalReadout(2, aggr=["max", "mean"])
+    >>> readout(torch.tensor([[1.0, 2.0], [3.0, 0.0], [5.0, 5.0]]), index=torch.tensor([0, 0, 2]), dim_size=3)
+    tensor([[3., 2., 2., 1.],
+            [0., 0., 0., 0.],
+            [5., 5., 5., 5.]])
+    """
+
+    def __init__(self, in_channels: int, aggr: Aggr = "sum", **aggr_kwargs: object):
+        super().__init__()
+        if in_channels < 1:
+            raise InputError(f"in_channels must be 1 or more, but {in_channels} was given.")
+        self.in_channels = in_channels
+        self.aggr = make_aggregation(aggr, in_channels, **aggr_kwargs)
+        self.out_channels = self.aggr.out_channels
+
+    def reset_parameters(self) -> None:
+        """Draws new parameters where the aggregation has any."""
+        self.aggr.reset_parameters()
+
+    def forward(
+        self,
+        x: Tensor,
+        index: Tensor | None = None,
+        ptr: Tensor | None = None,
+        dim_size: int | None = None,
+        dim: int = -2,
+    ) -> Tensor:
+        """Graph vectors from node vectors.
+
+        Args:
+            x: Node vectors, [..., N, d]; leading dimensions are batches of their own over the same graphs.
+            index: The graph of every node, [N], in any order. With neither ``index`` nor ``ptr``: one graph.
+            ptr: Alternatively the first node of every graph, [B + 1], for nodes that stand in order.
+            dim_size: The number of graphs B. A graph without nodes gets zeros.
+            dim: The dimension of ``x`` that counts the nodes.
+
+        Returns:
+            Graph vectors, [..., B, out_channels].
+        """
+        return self.read(x, index, ptr, dim_size, dim).vectors
+
+    def read(
+        self,
+        x: Tensor,
+        index: Tensor | None = None,
+        ptr: Tensor | None = None,
+        dim_size: int | None = None,
+        dim: int = -2,
+    ) -> Reading:
+        """As :meth:`forward`, with the interface of :meth:`SSRead.read`: one position, an alignment loss of zero."""
+        nodes = _Nodes(x, index, ptr, dim_size, dim, self.in_channels)
+        vectors = self.aggr(nodes.x, nodes.index, dim_size=nodes.num_graphs)
+        positions = torch.zeros_like(nodes.index)
+        return Reading(nodes.shape_graphs(vectors), nodes.shape_nodes(positions), None, nodes.index, 0.0)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.in_channels}, aggr={self.aggr!r})"
+
+
+class SSRead(Aggregation):
+    r"""Structural semantic readout: `"Learnable Structural Semantic Readout for Graph Classification"
+    <https://arxiv.org/abs/2111.11523>`_.
+
+    Every node is aligned with the closest of K learnable structural prototypes, and the nodes of each position are
+    aggregated on their own (Equations 2 and 3):
+
+    .. math::
+        \bar h_k = \phi(\{h_n \mid k = \mathrm{argmin}_{k'} \, \delta(h_n, p_{k'})\}), \quad
+        \mathrm{SSRead}(H; P) = [\bar h_1; \ldots; \bar h_K]
+
+    where :math:`\delta` is the cosine distance. The output is position-major, so that a plain ``Linear`` after it is
+    the position-specific classifier of Equation 7. The prototypes learn from the alignment loss alone: no other
+    loss sends them a gradient. A position that no node of a graph takes is exactly zero.
+
+    Args:
+        in_channels: Width d of the node vectors.
+        num_positions: The number of structural positions K. With 1 it equals :class:`GlobalReadout`.
+        aggr: The aggregation phi: ``sum``, ``max``, ``mean``, ``attention``, ``set2set`` or ``sort``, any PyG
+            ``Aggregation``, or a list of these, whose results are concatenated.
+        gamma: The smoothing of the alignment loss; 0 uses the hard minimum.
+        aggr_kwargs: Passed on to the named aggregation.
+
+    >>> readout = SSRead(in_channels=16, num_positions=4)
+    >>> x, batch = torch.randn(10, 16), torch.tensor([0] * 6 + [1] * 4)
+    >>> readout(x, batch).shape
+    torch.Size([2, 64])
+    >>> reading = readout.read(x, batch)
+    >>> reading
+    Reading(vectors=[2, 64], positions=[10], costs=[10, 4])
+    >>> reading.alignment_loss().backward()  # moves the prototypes only
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        num_positions: int,
+        aggr: Aggr = "sum",
+        gamma: float = 0.01,
+        **aggr_kwargs: object,
+    ):
+        super().__init__()
+        if num_positions < 1:
+            raise InputError(f"num_positions must be 1 or more, but {num_positions} was given.")
+        if not gamma >= 0:
+            raise InputError(f"gamma smooths the alignment loss and must be 0 or more, but {gamma} was given.")
+        self.num_positions = num_positions
+        self.gamma = gamma
+        self.per_position = GlobalReadout(in_channels, aggr, **aggr_kwargs)
+        self.in_channels = in_channels
+        self.out_channels = num_positions * self.per_position.out_channels
+        self.prototypes = nn.Parameter(torch.empty(num_positions, in_channels))
+        nn.init.xavier_uniform_(self.prototypes)
+
+    def reset_parameters(self) -> None:
+        """Draws new prototypes, and new parameters where the aggregation has any."""
+        nn.init.xavier_uniform_(self.prototypes)
+        self.per_position.reset_parameters()
+
+    def forward(
+        self,
+        x: Tensor,
+        index: Tensor | None = None,
+        ptr: Tensor | None = None,
+        dim_size: int | None = None,
+        dim: int = -2,
+    ) -> Tensor:
+        """Graph vectors from node vectors.
+
+        Args:
+            x: Node vectors, [..., N, d]; leading dimensions are batches of their own over the same graphs.
+            index: The graph of every node, [N], in any order. With neither ``index`` nor ``ptr``: one graph.
+            ptr: Alternatively the first node of every graph, [B + 1], for nodes that stand in order.
+            dim_size: The number of graphs B. A graph without nodes gets zeros.
+            dim: The dimension of ``x`` that counts the nodes.
+
+        Returns:
+            Graph vectors, [..., B, num_positions * out], the vector of position 0 first.
+        """
+        nodes = _Nodes(x, index, ptr, dim_size, dim, self.in_channels)
+        return nodes.shape_graphs(self._aggregate(nodes, align(nodes.x, self.prototypes)))
+
+    def read(
+        self,
+        x: Tensor,
+        index: Tensor | None = None,
+        ptr: Tensor | None = None,
+        dim_size: int | None = None,
+        dim: int = -2,
+        *,
+        reach_nodes: bool = False,
+    ) -> Reading:
+        """Graph vectors, positions and alignment loss from one pass, the costs computed once.
+
+        Args:
+            x: As in :meth:`forward`, like ``index``, ``ptr``, ``dim_size`` and ``dim``.
+            reach_nodes: Whether the alignment loss sends gradient to the node vectors too. Algorithm 1 says no.
+        """
+        nodes = _Nodes(x, index, ptr, dim_size, dim, self.in_channels)
+        costs = cosine_cost(nodes.x if reach_nodes else nodes.x.detach(), self.prototypes)
+        positions = costs.detach().argmin(dim=-1)
+        vectors = nodes.shape_graphs(self._aggregate(nodes, positions))
+        return Reading(vectors, nodes.shape_nodes(positions), costs, nodes.index, self.gamma)
+
+    def align(self, x: Tensor) -> Tensor:
+        """The structural position of every node (Equation 2), [..., N]."""
+        return align(_check_width(x, self.in_channels), self.prototypes)
+
+    def alignment_loss(
+        self,
+        x: Tensor,
+        index: Tensor | None = None,
+        dim_size: int | None = None,
+        *,
+        reach_nodes: bool = False,
+    ) -> Tensor:
+        """The alignment loss (Equation 6) on its own; :meth:`read` gives it together with the output.
+
+        Args:
+            x: Node vectors, [N, d].
+            index: The graph of every node, [N].
+            dim_size: The number of graphs B, over which the loss is averaged.
+            reach_nodes: Whether gradient flows to the node vectors too, not to the prototypes alone.
+        """
+        nodes = _Nodes(x, index, None, dim_size, -2, self.in_channels)
+        costs = cosine_cost(nodes.x if reach_nodes else nodes.x.detach(), self.prototypes)
+        return soft_min(costs, self.gamma).sum() / max(nodes.num_graphs, 1)
+
+    def usage(self, x: Tensor) -> Tensor:
+        """The share of nodes aligned with every position, [K]; a dead position shows as 0."""
+        positions = self.align(x).flatten()
+        return segment.count(positions, self.num_positions) / max(positions.numel(), 1)
+
+    @torch.no_grad()
+    def init_prototypes(self, x: Tensor) -> None:
+        """Starts the prototypes at K node directions far from each other (k-means++ on unit vectors).
+
+        Args:
+            x: Node vectors of the untrained network, [N, d]. The choice follows ``torch.manual_seed``.
+        """
+        from sklearn.cluster import kmeans_plusplus
+
+        x = _check_width(x, self.in_channels).reshape(-1, self.in_channels)
+        lengths = x.norm(dim=-1, keepdim=True)
+        directions = (x / lengths)[lengths.squeeze(-1) > 0].double().cpu().numpy()
+        if len(directions) < self.num_positions:
+            raise InputError(
+                f"{self.num_positions} prototypes need at least as many node vectors that are not zero, "
+                f"but there are {len(directions)}."
+            )
+        seed = int(torch.randint(2**31, ()))
+        centres, _ = kmeans_plusplus(directions, self.num_positions, random_state=seed)
+        self.prototypes.copy_(torch.as_tensor(centres))
+
+    def _aggregate(self, nodes: "_Nodes", positions: Tensor) -> Tensor:
+        """Equation 3: phi over the nodes of every (graph, position) pair, [graphs, K * out]."""
+        pair = nodes.index * self.num_positions + positions
+        pairs = nodes.num_graphs * self.num_positions
+        return self.per_position.aggr(nodes.x, pair, dim_size=pairs).view(nodes.num_graphs, self.out_channels)
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}({self.in_channels}, num_positions={self.num_positions}, "
+            f"aggr={self.per_position.aggr!r}, gamma={self.gamma})"
+        )
+
+
+class _Nodes:
+    """The nodes of a batch as flat rows: ``x`` [M, d], the graph of each ``index`` [M], ``num_graphs``.
+
+    Leading dimensions become further graphs, so that everything after this sees two dimensions.
+    """
+
+    def __init__(
+        self,
+        x: Tensor,
+        index: Tensor | None,
+        ptr: Tensor | None,
+        dim_size: int | None,
+        dim: int,
+        in_channels: int,
+    ):
+        _check_width(x, in_channels)
+        if dim not in range(-x.dim(), x.dim()) or dim in (-1, x.dim() - 1):
+            raise InputError(f"dim must name a dimension of x before the last, but {dim} was given for {x.dim()}.")
+        self._dim = dim
+        x = x.movedim(dim, -2)
+        self._lead, num_nodes = x.shape[:-2], x.size(-2)
+        index, graphs = _graph_of_node(index, ptr, dim_size, num_nodes, x.device)
+        copies = self._lead.numel()
+        if copies != 1:
+            offset = torch.arange(copies, device=x.device) * graphs
+            index = (offset.unsqueeze(1) + index).flatten()
+        self.x = x.reshape(-1, in_channels)
+        self.index = index
+        self.num_graphs = copies * graphs
+        self._nodes, self._graphs = num_nodes, graphs
+
+    def shape_graphs(self, vectors: Tensor) -> Tensor:
+        """Graph vectors [M, out] back in the caller's shape."""
+        return vectors.view(*self._lead, self._graphs, vectors.size(-1)).movedim(-2, self._dim)
+
+    def shape_nodes(self, values: Tensor) -> Tensor:
+        """One value per row back in the caller's shape, without the channels."""
+        return values.view(*self._lead, self._nodes, 1).movedim(-2, self._dim).squeeze(-1)
+
+
+def _graph_of_node(
+    index: Tensor | None, ptr: Tensor | None, dim_size: int | None, num_nodes: int, device: torch.device
+) -> tuple[Tensor, int]:
+    """The graph of every node and the number of graphs, from whichever way the caller described them."""
+    if ptr is not None:
+        if dim_size is not None and dim_size != ptr.numel() - 1:
+            raise InputError(f"ptr describes {ptr.numel() - 1} graphs, but dim_size is {dim_size}.")
+        dim_size = ptr.numel() - 1
+        if _is_concrete(ptr) and not (ptr[0] == 0 and ptr[-1] == num_nodes and bool((ptr.diff() >= 0).all())):
+            raise InputError(f"ptr must rise from 0 to the number of nodes, {num_nodes}, but it is {ptr.tolist()}.")
+        if index is None:
+            graphs = torch.arange(dim_size, device=device)
+            index = graphs.repeat_interleave(ptr.diff(), output_size=num_nodes)
+    elif index is None:
+        index = torch.zeros(num_nodes, dtype=torch.long, device=device)
+        dim_size = 1 if dim_size is None else dim_size
+    if index.shape != (num_nodes,):
+        raise InputError(f"index must name the graph of each of the {num_nodes} nodes, but has shape {[*index.shape]}.")
+    if dim_size is None:
+        dim_size = int(index.max()) + 1 if num_nodes > 0 else 0
+    if num_nodes > 0 and _is_concrete(index):
+        low, high = index.min(), index.max()
+        if low < 0 or high >= dim_size:
+            raise InputError(
+                f"index holds graph {int(low if low < 0 else high)}, "
+                f"but there are {dim_size} graphs, numbered from 0 (dim_size={dim_size})."
+            )
+    return index, dim_size
+
+
+def _is_concrete(tensor: Tensor) -> bool:
+    """Whether values may be looked at: not while tracing or lifting, nor on a GPU, where a look stalls everything."""
+    lifted = torch._C._functorch.is_batchedtensor(tensor)
+    return tensor.device.type == "cpu" and not torch.compiler.is_compiling() and not lifted
+
+
+def _check_width(x: Tensor, in_channels: int) -> Tensor:
+    if x.dim() < 2 or x.size(-1) != in_channels:
+        raise InputError(f"x must be node vectors of {in_channels} channels, [N, {in_channels}], not {[*x.shape]}.")
+    return x
