@@ -6,3 +6,16 @@ class InputError(ValueError):
 
     The command line prints the sentence alone; library users catch it as a ``ValueError``.
     """
+
+
+class MissingExtraError(InputError, ImportError):
+    """A package that only some users need is not installed; the sentence names the extra that brings it."""
+
+
+def missing_extra(package: str, extra: str, purpose: str) -> MissingExtraError:
+    """The error to raise where an optional ``package`` could not be imported.
+
+    >>> print(missing_extra("RDKit", "chem", "Reading molecules"))
+    Reading molecules needs RDKit: pip install 'ssread[chem]'.
+    """
+    return MissingExtraError(f"{purpose} needs {package}: pip install 'ssread[{extra}]'.")

@@ -1,0 +1,221 @@
+"""The one way from raw pieces to a GraphSet: check, mend, sort, and count what was mended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike
+from torch import Tensor
+
+from ssread.data.check import check
+from ssread.data.graphset import GraphSet
+from ssread.errors import InputError
+
+
+def assemble(
+    *,
+    name: str,
+    num_nodes: ArrayLike,
+    x: Any,
+    graph_of_edge: ArrayLike,
+    edges: ArrayLike,
+    edge_attr: Any = None,
+    y: Any = None,
+    class_names: Sequence[str] = (),
+    node_feature_names: Sequence[str] = (),
+    edge_feature_names: Sequence[str] = (),
+    ids: Sequence[str] | None = None,
+    undirected: bool = True,
+    self_loops: Literal["keep", "drop"] = "keep",
+    node_columns: Mapping[str, Any] | None = None,
+    graph_columns: Mapping[str, Any] | None = None,
+    graph_texts: Mapping[str, Sequence[str]] | None = None,
+    source: str = "",
+) -> GraphSet:
+    """Make a GraphSet of raw pieces, in any order and with the usual blemishes.
+
+    Duplicate edges become one (the first one's features win), and every repair is counted in
+    ``GraphSet.repairs``. What cannot be mended raises an ``InputError``.
+
+    Args:
+        name: What the dataset is called.
+        num_nodes: Nodes of each graph ``[G]``; 0 is allowed.
+        x: Node features ``[N, F]``, graph after graph.
+        graph_of_edge: The graph each edge belongs to ``[E]``.
+        edges: Node ids local to the graph ``[2, E]``, in any order.
+        edge_attr: Edge features ``[E, D]``.
+        y: Class index of each graph ``[G]``.
+        class_names: Name of each class; "0", "1", ... by default.
+        node_feature_names: Name of each node feature.
+        edge_feature_names: Name of each edge feature.
+        ids: What each graph is called; row numbers by default.
+        undirected: Add the missing opposite of every edge, with the same features.
+        self_loops: ``"keep"`` or ``"drop"``.
+        node_columns: Further columns with one row per node.
+        graph_columns: Further columns with one row per graph.
+        graph_texts: Further texts, one per graph.
+        source: How error messages name the input (a file, say); ``name`` by default.
+
+    >>> assemble(name="two", num_nodes=[2, 1], x=[[1.0]] * 3, graph_of_edge=[0], edges=[[0], [1]])
+    GraphSet('two', 2 graphs, 1.50 nodes and 0.50 edges on average, 1 node features, 1 reverse edges added)
+    """
+    source = source or name
+    if self_loops not in ("keep", "drop"):
+        raise InputError(f"self_loops={self_loops!r} is not an option: choose 'keep' or 'drop'.")
+    counts = _integers(num_nodes, "num_nodes", source).reshape(-1)
+    if counts.size == 0:
+        raise InputError(f"{source} holds no graphs: give at least one.")
+    if counts.min() < 0:
+        raise InputError(f"{source}: graph {counts.argmin()} has {counts.min()} nodes.")
+    node_ptr = np.concatenate([[0], np.cumsum(counts)])
+    features = _floats(x, "node features", source)
+    if features.ndim != 2 or len(features) != node_ptr[-1]:
+        raise InputError(
+            f"{source}: node features have the shape {list(features.shape)}; there are {node_ptr[-1]} nodes "
+            "and one row for each is needed."
+        )
+    row, column, graph = _edge_columns(edges, graph_of_edge, counts, source)
+    attributes = None if edge_attr is None else _floats(edge_attr, "edge features", source)
+    if attributes is not None and (attributes.ndim != 2 or len(attributes) != len(row)):
+        raise InputError(
+            f"{source}: edge features have the shape {list(attributes.shape)}; there are {len(row)} edges "
+            "and one row for each is needed."
+        )
+    mended = _mend(row, column, graph, attributes, node_ptr, undirected, self_loops)
+    classes = None if y is None else _integers(y, "labels", source).reshape(-1)
+    if classes is not None and len(classes) != len(counts):
+        raise InputError(f"{source}: there are {len(classes)} labels for {len(counts)} graphs.")
+    if classes is not None and not class_names:
+        class_names = [str(number) for number in range(int(classes.max()) + 1)]
+    edge_counts = np.bincount(mended.graph, minlength=len(counts))
+    graphs = GraphSet(
+        name=name,
+        x=torch.from_numpy(features),
+        node_ptr=torch.from_numpy(node_ptr),
+        edge_index=torch.from_numpy(np.stack([mended.row, mended.column])),
+        edge_ptr=torch.from_numpy(np.concatenate([[0], np.cumsum(edge_counts)])),
+        edge_attr=None if mended.attributes is None else torch.from_numpy(mended.attributes),
+        y=None if classes is None else torch.from_numpy(classes),
+        class_names=tuple(class_names),
+        node_feature_names=tuple(node_feature_names),
+        edge_feature_names=tuple(edge_feature_names),
+        ids=() if ids is None else tuple(ids),
+        undirected=undirected,
+        repairs=mended.repairs,
+        node_columns={key: _tensor(value) for key, value in (node_columns or {}).items()},
+        graph_columns={key: _tensor(value) for key, value in (graph_columns or {}).items()},
+        graph_texts={key: tuple(value) for key, value in (graph_texts or {}).items()},
+    )
+    check(graphs, source)
+    return graphs
+
+
+class _Edges:
+    """Edge columns on their way through the repairs."""
+
+    def __init__(self, row: np.ndarray, column: np.ndarray, graph: np.ndarray, attributes: np.ndarray | None):
+        self.row, self.column, self.graph, self.attributes = row, column, graph, attributes
+        self.repairs: dict[str, int] = {}
+
+    def take(self, which: np.ndarray) -> None:
+        self.row, self.column, self.graph = self.row[which], self.column[which], self.graph[which]
+        if self.attributes is not None:
+            self.attributes = self.attributes[which]
+
+
+def _mend(
+    row: np.ndarray,
+    column: np.ndarray,
+    graph: np.ndarray,
+    attributes: np.ndarray | None,
+    node_ptr: np.ndarray,
+    undirected: bool,
+    self_loops: str,
+) -> _Edges:
+    edges = _Edges(row, column, graph, attributes)
+    # One number per possible edge of the set, in the order the columns are to have.
+    width = int(np.diff(node_ptr).max()) + 1
+
+    def sort_without_duplicates() -> np.ndarray:
+        key = (node_ptr[edges.graph] + edges.row) * width + edges.column
+        if (key[1:] > key[:-1]).all():
+            return key
+        order = np.argsort(key, kind="stable")
+        key = key[order]
+        first = np.concatenate([[True], key[1:] != key[:-1]])
+        kept = order[first]
+        _count(edges.repairs, "duplicate edges removed", len(order) - len(kept))
+        if edges.attributes is not None and len(kept) < len(order):
+            of_first = kept[np.cumsum(first) - 1]
+            differ = (edges.attributes[order] != edges.attributes[of_first]).any(axis=1)
+            _count(edges.repairs, "of them with other edge features", int(differ.sum()))
+        edges.take(kept)
+        return key[first]
+
+    if self_loops == "drop":
+        proper = edges.row != edges.column
+        _count(edges.repairs, "self-loops dropped", int(len(proper) - proper.sum()))
+        edges.take(np.flatnonzero(proper))
+    key = sort_without_duplicates()
+    if undirected:
+        reverse = (node_ptr[edges.graph] + edges.column) * width + edges.row
+        if not np.array_equal(np.sort(reverse), key):
+            lonely = np.flatnonzero(~np.isin(reverse, key))
+            _count(edges.repairs, "reverse edges added", len(lonely))
+            row, column = edges.row, edges.column
+            edges.take(np.concatenate([np.arange(len(row)), lonely]))
+            edges.row[len(row) :], edges.column[len(row) :] = column[lonely], row[lonely]
+            sort_without_duplicates()
+    return edges
+
+
+def _count(repairs: dict[str, int], what: str, number: int) -> None:
+    if number:
+        repairs[what] = repairs.get(what, 0) + number
+
+
+def _edge_columns(
+    edges: ArrayLike, graph_of_edge: ArrayLike, counts: np.ndarray, source: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    ends = _integers(edges, "edges", source)
+    ends = ends.reshape(2, 0) if ends.size == 0 else ends
+    graph = _integers(graph_of_edge, "graph_of_edge", source).reshape(-1)
+    if ends.ndim != 2 or len(ends) != 2 or ends.shape[1] != len(graph):
+        raise InputError(
+            f"{source}: edges have the shape {list(ends.shape)}, and graph_of_edge names the graphs of "
+            f"{len(graph)} edges; [2, {len(graph)}] is needed."
+        )
+    row, column = ends
+    if len(graph) and (graph.min() < 0 or graph.max() >= len(counts)):
+        edge = int(np.flatnonzero((graph < 0) | (graph >= len(counts)))[0])
+        raise InputError(f"{source}: edge {edge} belongs to graph {graph[edge]}, of {len(counts)} graphs.")
+    wrong = (np.minimum(row, column) < 0) | (np.maximum(row, column) >= counts[graph])
+    if wrong.any():
+        edge = int(wrong.argmax())
+        raise InputError(
+            f"{source}: graph {graph[edge]} has an edge from node {row[edge]} to node {column[edge]}, but "
+            f"only {counts[graph[edge]]} nodes (0, 1, ...)."
+        )
+    return row, column, graph
+
+
+def _integers(values: Any, what: str, source: str) -> np.ndarray:
+    array = np.asarray(values)
+    if array.size and array.dtype.kind not in "iub":
+        raise InputError(f"{source}: {what} must be whole numbers, not {array.dtype}.")
+    return array.astype(np.int64)
+
+
+def _floats(values: Any, what: str, source: str) -> np.ndarray:
+    # A copy in any case: a GraphSet does not change when the caller's array does.
+    try:
+        return np.array(values, dtype=np.float32, order="C")
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{source}: {what} must be numbers in rows of one length ({error}).") from None
+
+
+def _tensor(values: Any) -> Tensor:
+    return values.detach().clone() if isinstance(values, Tensor) else torch.from_numpy(np.array(values))

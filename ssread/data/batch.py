@@ -1,0 +1,262 @@
+"""Batches by index arithmetic on the pointers of a GraphSet: no Python per graph, nothing leaves the device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from ssread.errors import InputError
+
+if TYPE_CHECKING:
+    from ssread.data.graphset import GraphSet
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GraphBatch:
+    """Some graphs as one disconnected graph; has the attributes that PyG models ask of a batch.
+
+    Args:
+        x: Node features ``[N, F]``.
+        edge_index: Edges ``[2, E]`` with node ids of the batch, sorted by row.
+        edge_attr: Edge features ``[E, D]`` or ``None``.
+        batch: The graph of each node ``[N]``.
+        ptr: Where each graph's nodes begin ``[batch_size + 1]``.
+        y: Class index of each graph, or ``None``.
+        batch_size: Number of graphs, also of those without nodes.
+        ids: The graphs' numbers in the set.
+        node_ids: The nodes' rows in the set's node columns ``[N]``.
+    """
+
+    x: Tensor
+    edge_index: Tensor
+    edge_attr: Tensor | None
+    batch: Tensor
+    ptr: Tensor
+    y: Tensor | None
+    batch_size: int
+    ids: Tensor
+    node_ids: Tensor
+
+    @property
+    def num_graphs(self) -> int:
+        """Number of graphs, by the name PyG's own batches use."""
+        return self.batch_size
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of nodes of all graphs together."""
+        return self.x.size(-2)
+
+    def to(self, device: torch.device | str) -> Any:
+        """The same batch with every tensor on ``device``."""
+        columns: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)}
+        return replace(self, **{n: v.to(device) for n, v in columns.items() if isinstance(v, Tensor)})
+
+    def __repr__(self) -> str:
+        shapes = ((f.name, getattr(self, f.name)) for f in fields(self))
+        parts = [f"{name}={list(v.shape)}" for name, v in shapes if isinstance(v, Tensor)]
+        return f"{type(self).__name__}(batch_size={self.batch_size}, {', '.join(parts)})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PaddedBatch(GraphBatch):
+    """R batches of the same fixed size, one per replica; every tensor has a leading dimension R.
+
+    Padding nodes have zero features and belong to one dummy graph after the real ones, whose number is B;
+    ``batch_size`` is therefore B + 1, and the caller cuts the last graph off. The last node is always a
+    padding node, and padding edges are self-loops on it, so rows stay sorted. Padded graphs (id -1) have no
+    nodes, and class -1.
+    """
+
+    @property
+    def node_mask(self) -> Tensor:
+        """True for real nodes ``[R, num_nodes]``."""
+        return self.batch < self.batch_size - 1
+
+    @property
+    def graph_mask(self) -> Tensor:
+        """True for real graphs ``[R, B]``."""
+        return self.ids >= 0
+
+
+class Bounds(NamedTuple):
+    """Node and edge counts of a padded batch."""
+
+    num_nodes: int
+    num_edges: int
+
+
+class Expansion(NamedTuple):
+    """The rows that some graphs own in a flat column."""
+
+    ptr: Tensor  # where each chosen graph's rows begin in the result
+    owner: Tensor  # position in `ids` of the graph that owns each row
+    source: Tensor  # row of the flat column
+
+
+def expand(pointer: Tensor, ids: Tensor) -> Expansion:
+    """List the rows of the graphs ``ids`` in a flat column whose graphs begin at ``pointer``.
+
+    >>> expand(torch.tensor([0, 2, 5]), torch.tensor([1, 0])).source
+    tensor([2, 3, 4, 0, 1])
+    """
+    start = pointer[ids]
+    ptr = torch.zeros(ids.numel() + 1, dtype=torch.int64, device=pointer.device)
+    torch.cumsum(pointer[ids + 1] - start, 0, out=ptr[1:])
+    owner = torch.repeat_interleave(ptr.diff())
+    source = torch.arange(owner.numel(), device=pointer.device) + (start - ptr[:-1])[owner]
+    return Expansion(ptr, owner, source)
+
+
+def as_ids(graphs: GraphSet, which: slice | Sequence[int] | Tensor) -> Tensor:
+    """Graph numbers as a tensor on the set's device, from a slice, numbers (from the end if negative), or a mask."""
+    if isinstance(which, slice):
+        which = range(len(graphs))[which]
+    ids = torch.as_tensor(which, device=graphs.device)
+    if ids.dtype == torch.bool:
+        if tuple(ids.shape) != (len(graphs),):
+            raise InputError(f"A mask of shape {list(ids.shape)} cannot choose from {len(graphs)} graphs.")
+        return ids.nonzero().squeeze(1)
+    if ids.numel() == 0:
+        return ids.reshape(-1).to(torch.int64)
+    if ids.dim() != 1 or ids.is_floating_point():
+        raise InputError(f"Graph numbers must be a list of whole numbers, not {ids.dtype} {list(ids.shape)}.")
+    ids = ids.to(torch.int64)
+    if ids.device.type == "cpu":  # elsewhere the look at the values would stall the device
+        low, high = (int(bound) for bound in ids.aminmax())
+        if low < -len(graphs) or high >= len(graphs):
+            wrong = low if low < -len(graphs) else high
+            raise InputError(f"There is no graph {wrong}: {graphs.name} has {len(graphs)} graphs.")
+        if low >= 0:
+            return ids
+    return torch.where(ids < 0, ids + len(graphs), ids)
+
+
+def batch(graphs: GraphSet, which: slice | Sequence[int] | Tensor) -> GraphBatch:
+    """The graphs ``which`` of the set, in that order, as one disconnected graph."""
+    ids = as_ids(graphs, which)
+    nodes, edges = expand(graphs.node_ptr, ids), expand(graphs.edge_ptr, ids)
+    return GraphBatch(
+        x=graphs.x.index_select(0, nodes.source),
+        edge_index=graphs.edge_index.index_select(1, edges.source) + nodes.ptr[edges.owner],
+        edge_attr=None if graphs.edge_attr is None else graphs.edge_attr.index_select(0, edges.source),
+        batch=nodes.owner,
+        ptr=nodes.ptr,
+        y=None if graphs.y is None else graphs.y[ids],
+        batch_size=ids.numel(),
+        ids=ids,
+        node_ids=nodes.source,
+    )
+
+
+def batches(
+    graphs: GraphSet,
+    batch_size: int,
+    which: slice | Sequence[int] | Tensor | None = None,
+    generator: torch.Generator | None = None,
+) -> Iterator[GraphBatch]:
+    """One epoch over the graphs ``which`` (all by default), shuffled where a generator is given."""
+    if batch_size < 1:
+        raise InputError(f"batch_size={batch_size} is too small: a batch has at least one graph.")
+    ids = as_ids(graphs, slice(None) if which is None else which)
+    if generator is not None:
+        ids = ids[torch.randperm(ids.numel(), generator=generator, device=generator.device).to(ids.device)]
+    for part in ids.split(batch_size):
+        yield batch(graphs, part)
+
+
+def padded_batch(graphs: GraphSet, ids: Tensor, bounds: Bounds) -> PaddedBatch:
+    """R batches ``ids[R, B]`` (-1 pads) of exactly ``bounds`` nodes and edges; see :class:`PaddedBatch`.
+
+    Shapes depend on ``ids.shape`` and ``bounds`` alone and no value is looked at, so the call can be captured
+    in a CUDA graph. On a CPU, bounds that are too small raise an ``InputError``; elsewhere they cut graphs
+    off unseen, so take them from :func:`bounds`.
+    """
+    real = ids >= 0
+    number = ids.clamp(min=0)
+    nodes = _padded_rows(graphs.node_ptr, number, real, bounds.num_nodes)
+    edges = _padded_rows(graphs.edge_ptr, number, real, bounds.num_edges)
+    if ids.device.type == "cpu":
+        needed = Bounds(int(nodes.ptr[:, -1].max()) + 1, int(edges.ptr[:, -1].max()))
+        if needed.num_nodes > bounds.num_nodes or needed.num_edges > bounds.num_edges:
+            raise InputError(f"{bounds} cannot hold these graphs, which need {needed}.")
+    last = bounds.num_nodes - 1
+    shift = torch.nn.functional.pad(nodes.ptr[:, :-1], (0, 1)).gather(1, edges.owner)
+    is_edge = edges.owner < ids.size(1)
+    ends = [torch.where(is_edge, _rows(end, edges.source) + shift, last).unsqueeze(1) for end in graphs.edge_index]
+    end_of_all = torch.full_like(nodes.ptr[:, :1], bounds.num_nodes)
+    return PaddedBatch(
+        x=_rows(graphs.x, nodes.source) * (nodes.owner < ids.size(1)).unsqueeze(-1),
+        edge_index=torch.cat(ends, dim=1),
+        edge_attr=None if graphs.edge_attr is None else _rows(graphs.edge_attr, edges.source) * is_edge.unsqueeze(-1),
+        batch=nodes.owner,
+        ptr=torch.cat([nodes.ptr, end_of_all], dim=1),
+        y=None if graphs.y is None else torch.where(real, graphs.y[number], -1),
+        batch_size=ids.size(1) + 1,
+        ids=ids,
+        node_ids=nodes.source,
+    )
+
+
+def _padded_rows(pointer: Tensor, number: Tensor, real: Tensor, size: int) -> Expansion:
+    """:func:`expand` for every row of ``number``, filled up to ``size`` rows owned by graph B."""
+    start = pointer[number]
+    ptr = torch.nn.functional.pad(((pointer[number + 1] - start) * real).cumsum(1), (1, 0))
+    position = torch.arange(size, device=pointer.device).repeat(number.size(0), 1)
+    owner = torch.searchsorted(ptr[:, 1:].contiguous(), position, right=True)
+    shift = torch.nn.functional.pad(start - ptr[:, :-1], (0, 1))
+    # Padding rows may point anywhere within the column: what they fetch is blanked by the caller.
+    source = (position + shift.gather(1, owner)).clamp(max=pointer[-1] - 1).clamp(min=0)
+    return Expansion(ptr, owner, source)
+
+
+def _rows(column: Tensor, source: Tensor) -> Tensor:
+    if column.size(0) == 0:  # a set without a single node or edge has nothing to fetch, not even for padding
+        return column.new_zeros(*source.shape, *column.shape[1:])
+    return column[source]
+
+
+def bounds(graphs: GraphSet, ids: Tensor, batch_size: int | None = None) -> Bounds:
+    """Node and edge counts that hold every batch of ``ids``, with one padding node to spare.
+
+    Args:
+        graphs: The set.
+        ids: Without ``batch_size``: the batches themselves, ``[..., B]`` (-1 pads), such as one
+            ``ids[R, B]`` or the plan ``[steps, R, B]`` of an epoch. With it: graph numbers
+            ``[..., n]``, and the bounds hold every batch that can be drawn from any one row.
+        batch_size: Graphs in a batch.
+    """
+    real, number = ids >= 0, ids.clamp(min=0)
+    sizes = []
+    for pointer in (graphs.node_ptr, graphs.edge_ptr):
+        counts = (pointer[number + 1] - pointer[number]) * real
+        if batch_size is not None:
+            counts = counts.topk(min(batch_size, counts.size(-1)), dim=-1).values
+        sizes.append(int(counts.sum(-1).max()) if counts.numel() else 0)
+    return Bounds(sizes[0] + 1, sizes[1])
+
+
+def epoch_plan(members: Tensor, batch_size: int, generator: torch.Generator | None = None) -> Tensor:
+    """Cut every replica's graphs into batches: ``members[R, n]`` (-1 pads) to ``[steps, R, batch_size]``.
+
+    With a generator every replica has its own random order. Pads come last, so only a replica's last
+    batches are short.
+
+    >>> epoch_plan(torch.tensor([[5, 6, 7], [8, 9, -1]]), batch_size=2).tolist()
+    [[[5, 6], [8, 9]], [[7, -1], [-1, -1]]]
+    """
+    if batch_size < 1:
+        raise InputError(f"batch_size={batch_size} is too small: a batch has at least one graph.")
+    num_replicas, num_members = members.shape
+    key = torch.zeros(members.shape, device=members.device)
+    if generator is not None:
+        key = torch.rand(members.shape, generator=generator, device=generator.device).to(members.device)
+    order = torch.where(members < 0, 2.0, key).argsort(dim=1, stable=True)
+    steps = -(-num_members // batch_size)
+    filled = torch.full((num_replicas, steps * batch_size), -1, device=members.device)
+    filled[:, :num_members] = members.gather(1, order)
+    return filled.view(num_replicas, steps, batch_size).transpose(0, 1).contiguous()

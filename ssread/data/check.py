@@ -1,0 +1,122 @@
+"""The promises a GraphSet makes, checked column by column."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from ssread.errors import InputError
+
+if TYPE_CHECKING:
+    from ssread.data.graphset import GraphSet
+
+
+def check(graphs: GraphSet, source: str = "") -> None:
+    """Raise an ``InputError`` that names the first graph, node or column that breaks a promise of GraphSet.
+
+    Args:
+        graphs: The set to look at.
+        source: How to name it in the sentence (a file, say); its own name by default.
+    """
+    source = source or graphs.name or "the graph set"
+    num_graphs = len(graphs)
+    if num_graphs < 1:
+        raise InputError(f"{source} holds no graphs: give at least one.")
+    _check_pointer(graphs.node_ptr, graphs.x.size(0), f"{source}: node_ptr")
+    _check_features(graphs.x, graphs.node_ptr, graphs.node_feature_names, source, "node")
+    if graphs.edge_index.dim() != 2 or graphs.edge_index.size(0) != 2:
+        raise InputError(f"{source}: edge_index has the shape {list(graphs.edge_index.shape)}, not [2, edges].")
+    _check_pointer(graphs.edge_ptr, graphs.edge_index.size(1), f"{source}: edge_ptr")
+    if graphs.edge_ptr.numel() != num_graphs + 1:
+        raise InputError(f"{source}: edge_ptr is for {graphs.edge_ptr.numel() - 1} graphs, node_ptr for {num_graphs}.")
+    _check_edges(graphs, source)
+    if graphs.edge_attr is not None:
+        if graphs.edge_attr.size(0) != graphs.edge_index.size(1):
+            raise InputError(
+                f"{source}: there are {graphs.edge_attr.size(0)} rows of edge features for "
+                f"{graphs.edge_index.size(1)} edges."
+            )
+        _check_features(graphs.edge_attr, graphs.edge_ptr, graphs.edge_feature_names, source, "edge")
+    _check_labels(graphs, source)
+    for per, count, columns in (
+        ("node", graphs.x.size(0), graphs.node_columns),
+        ("graph", num_graphs, graphs.graph_columns),
+        ("graph", num_graphs, graphs.graph_texts),
+        ("graph", num_graphs, {"ids": graphs.ids}),
+    ):
+        for name, column in columns.items():
+            if len(column) != count:
+                raise InputError(f"{source}: column {name!r} has {len(column)} rows, one per {per} is {count}.")
+
+
+def _check_pointer(pointer: Tensor, count: int, what: str) -> None:
+    if pointer.dtype != torch.int64 or pointer.dim() != 1:
+        raise InputError(f"{what} is {pointer.dtype} with {pointer.dim()} dimensions, not int64 with one.")
+    if int(pointer[0]) != 0 or int(pointer[-1]) != count or bool((pointer.diff() < 0).any()):
+        raise InputError(f"{what} does not rise from 0 to {count}.")
+
+
+def _check_features(features: Tensor, pointer: Tensor, names: tuple[str, ...], source: str, what: str) -> None:
+    if features.dtype != torch.float32 or features.dim() != 2:
+        raise InputError(f"{source}: {what} features are {features.dtype} {list(features.shape)}, not float32 "
+                         f"with one row per {what}.")  # fmt: skip
+    if names and len(names) != features.size(1):
+        raise InputError(f"{source}: {len(names)} {what} feature names for {features.size(1)} features.")
+    # NaN and infinities survive a product with 0, so one sum over the set finds them without a mask.
+    if not bool((features.sum() * 0 == 0).all()):
+        bad = (~torch.isfinite(features)).nonzero()
+        if bad.numel():
+            row, column = bad[0].tolist()
+            graph, local = locate(pointer, row)
+            called = f"{names[column]!r}" if names else f"number {column}"
+            raise InputError(
+                f"{source}: feature {called} of {what} {local} in graph {graph} is "
+                f"{features[row, column].item()}; features must be finite numbers."
+            )
+
+
+def _check_edges(graphs: GraphSet, source: str) -> None:
+    row, column = graphs.edge_index
+    if row.dtype != torch.int64:
+        raise InputError(f"{source}: edge_index is {row.dtype}, not int64.")
+    graph = torch.repeat_interleave(graphs.edge_counts)
+    wrong = (graphs.edge_index.amin(0) < 0) | (graphs.edge_index.amax(0) >= graphs.node_counts[graph])
+    if bool(wrong.any()):
+        edge = int(wrong.nonzero()[0])
+        raise InputError(
+            f"{source}: graph {int(graph[edge])} has an edge from node {int(row[edge])} to node "
+            f"{int(column[edge])}, but only {int(graphs.node_counts[graph[edge]])} nodes (0, 1, ...)."
+        )
+    key = (graphs.node_ptr[graph] + row) * (int(graphs.node_counts.max()) + 1) + column
+    disorder = key.diff() <= 0
+    if bool(disorder.any()):
+        edge = int(disorder.nonzero()[0]) + 1
+        raise InputError(
+            f"{source}: the edges of graph {int(graph[edge])} are not sorted by row and column, or one is "
+            "there twice; make sets with ssread.data.assemble."
+        )
+
+
+def _check_labels(graphs: GraphSet, source: str) -> None:
+    if graphs.y is None:
+        return
+    if graphs.y.dtype != torch.int64 or tuple(graphs.y.shape) != (len(graphs),):
+        raise InputError(
+            f"{source}: labels are {graphs.y.dtype} {list(graphs.y.shape)}, not one int64 class index for each "
+            f"of the {len(graphs)} graphs."
+        )
+    wrong = (graphs.y < 0) | (graphs.y >= graphs.num_classes)
+    if bool(wrong.any()):
+        graph = int(wrong.nonzero()[0])
+        raise InputError(
+            f"{source}: graph {graph} has class index {int(graphs.y[graph])}, but there are "
+            f"{graphs.num_classes} class names."
+        )
+
+
+def locate(pointer: Tensor, row: int) -> tuple[int, int]:
+    """The graph that owns a row of a flat column, and the row's number within that graph."""
+    graph = int(torch.searchsorted(pointer, row, right=True)) - 1
+    return graph, row - int(pointer[graph])
