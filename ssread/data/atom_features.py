@@ -1,0 +1,171 @@
+"""What a molecule's atoms and bonds look like as numbers: the documented RDKit features, or TU-like labels alone.
+
+RDKit is asked once per atom and bond for plain integers; everything after that is one comparison per column.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ssread.errors import InputError
+
+FEATURES = ("rdkit", "labels")
+"""``rdkit``: all columns of :data:`ATOM_COLUMNS` and :data:`BOND_COLUMNS`; ``labels``: element and bond type alone."""
+
+_ELEMENTS = {
+    "H": 1, "B": 5, "C": 6, "N": 7, "O": 8, "F": 9, "Si": 14, "P": 15, "S": 16, "Cl": 17, "Se": 34, "Br": 35, "I": 53,
+}  # fmt: skip
+_HYBRIDISATIONS = {"sp": 2, "sp2": 3, "sp3": 4}  # RDKit's numbers, as for the bond types
+_BOND_TYPES = {"single": 1, "double": 2, "triple": 3, "aromatic": 12}
+_BOND_STEREO = {"Z": 2, "E": 3}
+_CHIRALITY = {"": 0, "R": 1, "S": 2}
+
+ATOM_COLUMNS = (
+    *(f"element={symbol}" for symbol in (*_ELEMENTS, "other")),
+    *(f"neighbours={count}" for count in (0, 1, 2, 3, 4, "5+")),
+    *(f"hydrogens={count}" for count in (0, 1, 2, 3, "4+")),
+    *(f"hybridisation={kind}" for kind in (*_HYBRIDISATIONS, "other")),
+    "charge",
+    "aromatic",
+    "ring",
+    "chirality=R",
+    "chirality=S",
+)
+BOND_COLUMNS = (*(f"bond={kind}" for kind in (*_BOND_TYPES, "other")), "conjugated", "ring", "stereo=Z", "stereo=E")
+
+_LABEL_BOND_COLUMNS = BOND_COLUMNS[: len(_BOND_TYPES) + 1]
+
+Floats = npt.NDArray[np.float32]
+Ints = npt.NDArray[np.int64]
+
+
+class MoleculeColumns(NamedTuple):
+    """Molecules as the flat columns that :func:`ssread.data.assemble.assemble` takes, under its argument names."""
+
+    num_nodes: Ints
+    x: Floats
+    graph_of_edge: Ints
+    edges: Ints
+    edge_attr: Floats
+    node_feature_names: tuple[str, ...]
+    edge_feature_names: tuple[str, ...]
+
+
+def describe(
+    molecules: Sequence[Any], features: str = "rdkit", elements: Sequence[str] | None = None
+) -> MoleculeColumns:
+    """Turn RDKit molecules into flat columns, every bond in both directions.
+
+    Args:
+        molecules: RDKit molecules; one without atoms gives a graph without nodes.
+        features: One of :data:`FEATURES`.
+        elements: For ``features="labels"``: the element symbols that get a column, in this order. Without it, those
+            found, by atomic number. Give the training set's when reading molecules for a trained model.
+    """
+    if features not in FEATURES:
+        raise InputError(f"features={features!r} is unknown; take one of {', '.join(map(repr, FEATURES))}.")
+    if elements is not None and features != "labels":
+        raise InputError("elements= goes with features='labels' only; the rdkit columns are always the same.")
+    num_nodes = np.array([molecule.GetNumAtoms() for molecule in molecules], dtype=np.int64)
+    num_bonds = np.array([molecule.GetNumBonds() for molecule in molecules], dtype=np.int64)
+    atoms = _table([_atom(atom) for molecule in molecules for atom in molecule.GetAtoms()], 8)
+    bonds = _table([_bond(bond) for molecule in molecules for bond in molecule.GetBonds()], 6)
+    if features == "rdkit":
+        x, atom_names = _atom_features(atoms), ATOM_COLUMNS
+        edge_attr, bond_names = _bond_features(bonds), BOND_COLUMNS
+    else:
+        graph_of_node = np.repeat(np.arange(len(num_nodes)), num_nodes)
+        x, atom_names = _element_labels(atoms[:, 0], graph_of_node, elements)
+        edge_attr, bond_names = _one_hot(bonds[:, 2], _BOND_TYPES.values(), rest=True), _LABEL_BOND_COLUMNS
+    return MoleculeColumns(
+        num_nodes=num_nodes,
+        x=x,
+        graph_of_edge=np.tile(np.repeat(np.arange(len(num_bonds)), num_bonds), 2),
+        edges=np.concatenate([bonds[:, :2].T, bonds[:, 1::-1].T], axis=1),
+        edge_attr=np.tile(edge_attr, (2, 1)),
+        node_feature_names=atom_names,
+        edge_feature_names=bond_names,
+    )
+
+
+def _atom(atom: Any) -> tuple[int, ...]:
+    return (
+        atom.GetAtomicNum(),
+        atom.GetDegree(),
+        atom.GetTotalNumHs(includeNeighbors=True),
+        atom.GetHybridization(),
+        atom.GetFormalCharge(),
+        atom.GetIsAromatic(),
+        atom.IsInRing(),
+        _CHIRALITY.get(atom.GetProp("_CIPCode") if atom.HasProp("_CIPCode") else "", 0),
+    )
+
+
+def _bond(bond: Any) -> tuple[int, ...]:
+    return (
+        bond.GetBeginAtomIdx(),
+        bond.GetEndAtomIdx(),
+        bond.GetBondType(),
+        bond.GetIsConjugated(),
+        bond.IsInRing(),
+        bond.GetStereo(),
+    )
+
+
+def _table(rows: list[tuple[int, ...]], width: int) -> Ints:
+    return np.array(rows, dtype=np.int64).reshape(-1, width)
+
+
+def _one_hot(values: Ints, choices: Any, rest: bool = False) -> Floats:
+    """One column per choice and, if wanted, one for the rest."""
+    hot = values[:, None] == np.fromiter(choices, dtype=np.int64)
+    if rest:
+        hot = np.concatenate([hot, ~hot.any(axis=1, keepdims=True)], axis=1)
+    return hot.astype(np.float32)
+
+
+def _atom_features(atoms: Ints) -> Floats:
+    element, neighbours, hydrogens, hybridisation, charge, aromatic, ring, chirality = atoms.T
+    columns = [
+        _one_hot(element, _ELEMENTS.values(), rest=True),
+        _one_hot(np.minimum(neighbours, 5), range(6)),
+        _one_hot(np.minimum(hydrogens, 4), range(5)),
+        _one_hot(hybridisation, _HYBRIDISATIONS.values(), rest=True),
+        np.stack([charge, aromatic, ring], axis=1),
+        _one_hot(chirality, (1, 2)),
+    ]
+    return np.concatenate(columns, axis=1).astype(np.float32)
+
+
+def _bond_features(bonds: Ints) -> Floats:
+    _, _, kind, conjugated, ring, stereo = bonds.T
+    columns = [
+        _one_hot(kind, _BOND_TYPES.values(), rest=True),
+        np.stack([conjugated, ring], axis=1),
+        _one_hot(stereo, _BOND_STEREO.values()),
+    ]
+    return np.concatenate(columns, axis=1).astype(np.float32)
+
+
+def _element_labels(
+    element: Ints, graph_of_node: Ints, elements: Sequence[str] | None
+) -> tuple[Floats, tuple[str, ...]]:
+    """One column per element: those asked for, or those found."""
+    from rdkit import Chem
+
+    table = Chem.GetPeriodicTable()
+    number_of = {table.GetElementSymbol(number): number for number in range(119)}
+    strangers = [symbol for symbol in elements or () if symbol not in number_of]
+    if strangers:
+        raise InputError(f"elements= holds {strangers}: give element symbols such as 'C' or 'Cl'.")
+    numbers = np.unique(element).tolist() if elements is None else [number_of[symbol] for symbol in elements]
+    unknown = np.flatnonzero(~np.isin(element, numbers))
+    if len(unknown):
+        symbol = table.GetElementSymbol(int(element[unknown[0]]))
+        raise InputError(
+            f"Molecule {graph_of_node[unknown[0]]} (counting from 0) has an atom {symbol}, which is not among "
+            f"elements={list(elements or ())}; add it or leave the molecule out."
+        )
+    return _one_hot(element, numbers), tuple(table.GetElementSymbol(number) for number in numbers)

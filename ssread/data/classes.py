@@ -1,0 +1,67 @@
+"""Class labels as people write them (words, numbers, numbers as text) turned into class indices."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ssread.errors import InputError
+
+_MOST_CLASSES = 50
+
+
+def is_missing(label: Any) -> bool:
+    """Whether a cell holds no label: ``None``, NaN, nothing but blanks, or the text "nan".
+
+    >>> [is_missing(label) for label in (None, float("nan"), " ", "nan", 0, "no")]
+    [True, True, True, True, False, False]
+    """
+    if isinstance(label, str):
+        return label.strip().lower() in ("", "nan")
+    return label is None or (isinstance(label, float | np.floating) and math.isnan(label))
+
+
+def encode_classes(labels: Sequence[Any], source: str) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
+    """Class index of every label, and the names of the classes in order.
+
+    Where all labels are numbers (or text that reads as numbers) they are ordered as numbers and 1, "1" and "1.0" are
+    the same class; otherwise they are texts in alphabetical order.
+
+    Args:
+        labels: Texts, numbers or booleans, none missing.
+        source: How to name the input in an error.
+
+    >>> encode_classes(["10", "-1", "10.0"], "here")
+    (array([1, 0, 1]), ('-1', '10'))
+    """
+    plain = [label.item() if isinstance(label, np.generic) else label for label in labels]
+    strange = [label for label in plain if not isinstance(label, str | int | float)]
+    if strange:
+        raise InputError(f"{source}: labels must be texts or numbers, not {type(strange[0]).__name__}.")
+    numbers = [_as_number(label) for label in plain]
+    if None in numbers:
+        keys: list[Any] = [str(label).strip() for label in plain]
+    else:
+        keys = numbers
+    classes = sorted(set(keys))
+    if len(classes) > max(_MOST_CLASSES, len(keys) / 2):
+        raise InputError(
+            f"{source}: the {len(keys)} labels hold {len(classes)} different values, such as {plain[0]!r}: that is a "
+            "quantity or a name, not a class. Choose another label, or sort the values into a few classes first."
+        )
+    index_of = {key: index for index, key in enumerate(classes)}
+    names = tuple(str(int(key)) if isinstance(key, float) and key.is_integer() else str(key) for key in classes)
+    return np.array([index_of[key] for key in keys], dtype=np.int64), names
+
+
+def _as_number(label: str | int | float) -> float | None:
+    """The label as a number that float holds exactly enough to tell it from its neighbours, or ``None``."""
+    if isinstance(label, bool) or (isinstance(label, str) and "_" in label):
+        return None
+    try:
+        number = float(label)
+    except (OverflowError, ValueError):
+        return None
+    return number if abs(number) < 2**53 else None
