@@ -196,8 +196,8 @@ class Sort(Phi):
             channels.append((x.double() * self.tie_break).sum(dim=-1))
         order = torch.arange(x.size(0), device=x.device)
         for key in reversed(channels):  # stable sorts, the least important key first
-            order = order.index_select(0, key.index_select(0, order).argsort(stable=True, descending=True))
-        return order.index_select(0, index.index_select(0, order).argsort(stable=True))
+            order = order.index_select(0, _stable_argsort(key.index_select(0, order), descending=True))
+        return order.index_select(0, _stable_argsort(index.index_select(0, order)))
 
 
 class Concat(Phi):
@@ -220,7 +220,10 @@ class Concat(Phi):
 
 
 class Foreign(Phi):
-    """Any PyG ``Aggregation``: nodes are sorted for those that ask for it, and empty groups are set to zero."""
+    """Any PyG ``Aggregation``, shown only what all of them can take: sorted nodes and no empty group.
+
+    The number of groups that have nodes depends on the data, so that this one neither compiles nor lifts over replicas.
+    """
 
     def __init__(self, aggregation: Aggregation, in_channels: int):
         super().__init__(in_channels, _width(aggregation, in_channels))
@@ -232,8 +235,12 @@ class Foreign(Phi):
 
     def forward(self, x: Tensor, index: Tensor, ptr: None = None, dim_size: int = 1, dim: int = -2) -> Tensor:
         """Node vectors [N, d] to group vectors [dim_size, out_channels]."""
+        out = x.new_zeros(dim_size, self.out_channels)
+        if x.size(0) == 0:
+            return out
         index, order = index.sort(stable=True)
-        return _zero_where_empty(self.aggregation(x.index_select(0, order), index, dim_size=dim_size), index)
+        groups, group = torch.unique_consecutive(index, return_inverse=True)
+        return out.index_add(0, groups, self.aggregation(x.index_select(0, order), group, dim_size=groups.numel()))
 
     def __repr__(self) -> str:
         return repr(self.aggregation)
@@ -271,7 +278,7 @@ def make_aggregation(aggr: Aggr, in_channels: int, **kwargs: object) -> Phi:
         return aggr
     if isinstance(aggr, Aggregation):
         return Foreign(aggr, in_channels)
-    raise InputError(f"aggr must be a name, a torch_geometric Aggregation or a list of these, not {aggr!r}.")
+    raise InputError(f"aggr must be a name, a PyG Aggregation or a list of these, not {aggr!r}.")
 
 
 def _by_name(name: str, in_channels: int, kwargs: dict[str, object]) -> Phi:
@@ -285,6 +292,13 @@ def _by_name(name: str, in_channels: int, kwargs: dict[str, object]) -> Phi:
     return NAMES[name](in_channels, **kwargs)
 
 
+def _stable_argsort(keys: Tensor, descending: bool = False) -> Tensor:
+    """Equal keys keep their order: in ONNX without asking, since its TopK breaks ties by the lower index."""
+    if torch.onnx.is_in_onnx_export():
+        return keys.sort(descending=descending).indices
+    return keys.argsort(stable=True, descending=descending)
+
+
 def _zero_where_empty(out: Tensor, index: Tensor) -> Tensor:
     members = segment.count(index, out.size(0))
     return torch.where((members > 0).unsqueeze(-1), out, torch.zeros_like(out))
@@ -295,10 +309,8 @@ def _width(aggregation: Aggregation, in_channels: int) -> int:
     training = aggregation.training
     reference = next(aggregation.parameters(), torch.empty(0))
     with torch.no_grad():
-        x, index = (
-            reference.new_zeros(1, in_channels),
-            torch.zeros(1, dtype=torch.long, device=reference.device),
-        )
+        x = reference.new_zeros(1, in_channels)
+        index = torch.zeros(1, dtype=torch.long, device=x.device)
         width = aggregation.eval()(x, index, dim_size=1).size(-1)
     aggregation.train(training)
     return width

@@ -1,5 +1,6 @@
 """The two readouts: GRead aggregates all nodes of a graph, SSRead does so per structural position."""
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -34,7 +35,7 @@ class Reading:
 
     def alignment_costs(self) -> Tensor:
         """The smoothed alignment cost of every graph (Equation 4 by Theorem 2), [B]."""
-        graphs = self.vectors.shape[:-1].numel()
+        graphs = math.prod(self.vectors.shape[:-1])
         if self.costs is None:
             return self.vectors.new_zeros(graphs)
         return segment.sum(soft_min(self.costs, self.gamma), self.index, graphs)
@@ -42,7 +43,7 @@ class Reading:
     def alignment_loss(self) -> Tensor:
         """The alignment loss of the batch (Equation 6): summed over a graph's nodes, averaged over graphs."""
         costs = self.alignment_costs()
-        return costs.sum() / max(costs.size(0), 1)
+        return costs.sum() / (costs.size(0) or 1)
 
     def __repr__(self) -> str:
         costs = "" if self.costs is None else f", costs={list(self.costs.shape)}"
@@ -243,12 +244,12 @@ class SSRead(Aggregation):
         """
         nodes = _Nodes(x, index, None, dim_size, -2, self.in_channels)
         costs = cosine_cost(nodes.x if reach_nodes else nodes.x.detach(), self.prototypes)
-        return soft_min(costs, self.gamma).sum() / max(nodes.num_graphs, 1)
+        return soft_min(costs, self.gamma).sum() / (nodes.num_graphs or 1)
 
     def usage(self, x: Tensor) -> Tensor:
         """The share of nodes aligned with every position, [K]; a dead position shows as 0."""
         positions = self.align(x).flatten()
-        return segment.count(positions, self.num_positions) / max(positions.numel(), 1)
+        return segment.count(positions, self.num_positions) / (positions.numel() or 1)
 
     @torch.no_grad()
     def init_prototypes(self, x: Tensor) -> None:
@@ -306,7 +307,7 @@ class _Nodes:
         x = x.movedim(dim, -2)
         self._lead, num_nodes = x.shape[:-2], x.size(-2)
         index, graphs = _graph_of_node(index, ptr, dim_size, num_nodes, x.device)
-        copies = self._lead.numel()
+        copies = math.prod(self._lead)
         if copies != 1:
             offset = torch.arange(copies, device=x.device) * graphs
             index = (offset.unsqueeze(1) + index).flatten()
@@ -341,7 +342,9 @@ def _graph_of_node(
         index = torch.zeros(num_nodes, dtype=torch.long, device=device)
         dim_size = 1 if dim_size is None else dim_size
     if index.shape != (num_nodes,):
-        raise InputError(f"index must name the graph of each of the {num_nodes} nodes, but has shape {[*index.shape]}.")
+        raise InputError(f"index must name the graph of each of {num_nodes} nodes, but has shape {[*index.shape]}.")
+    if index.is_floating_point() or index.dtype == torch.bool:
+        raise InputError(f"index must hold whole numbers, but is {index.dtype}.")
     if dim_size is None:
         dim_size = int(index.max()) + 1 if num_nodes > 0 else 0
     if num_nodes > 0 and _is_concrete(index):

@@ -1,0 +1,38 @@
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ssread import segment
+
+REDUCE = {"sum": lambda rows: rows.sum(0), "mean": lambda rows: rows.mean(0), "max": lambda rows: rows.amax(0)}
+
+
+@given(st.integers(0, 9), st.integers(1, 4), st.integers(0, 2**31))
+def test_groups_are_reduced_one_by_one(rows, groups, seed):
+    generator = torch.Generator().manual_seed(seed)
+    values = torch.randn(rows, 3, generator=generator, dtype=torch.float64)
+    index = torch.randint(groups, (rows,), generator=generator)
+    assert segment.count(index, groups).tolist() == [(index == g).sum() for g in range(groups)]
+    for name, reduce in REDUCE.items():
+        out = getattr(segment, name)(values, index, groups)
+        for g in range(groups):
+            mine = values[index == g]
+            torch.testing.assert_close(out[g], reduce(mine) if len(mine) else torch.zeros_like(out[g]))
+    weights = segment.softmax(values, index, groups)
+    for g in range(groups):
+        torch.testing.assert_close(weights[index == g], values[index == g].softmax(0))
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "max", "softmax"])
+def test_gradients(name):
+    index = torch.tensor([2, 0, 0, 2, 2])
+    values = torch.randn(5, 2, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda values: getattr(segment, name)(values, index, 4), (values,))
+
+
+def test_half_precision_is_summed_in_float32(device):
+    ones = torch.ones(1000, 1, dtype=torch.bfloat16, device=device)
+    index = torch.zeros(1000, dtype=torch.long, device=device)
+    assert segment.sum(ones, index, 1).item() == 1000  # bfloat16 alone stops counting at 256
+    assert segment.sum(ones, index, 1).dtype == torch.bfloat16
