@@ -53,8 +53,9 @@ class GraphBatch:
 
     def to(self, device: torch.device | str) -> Any:
         """The same batch with every tensor on ``device``."""
-        columns: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)}
-        return replace(self, **{n: v.to(device) for n, v in columns.items() if isinstance(v, Tensor)})
+        columns = {column.name: getattr(self, column.name) for column in fields(self)}
+        moved: dict[str, Any] = {n: v.to(device) for n, v in columns.items() if isinstance(v, Tensor)}
+        return replace(self, **moved)
 
     def __repr__(self) -> str:
         shapes = ((f.name, getattr(self, f.name)) for f in fields(self))

@@ -82,7 +82,7 @@ def _check_edges(graphs: GraphSet, source: str) -> None:
     if row.dtype != torch.int64:
         raise InputError(f"{source}: edge_index is {row.dtype}, not int64.")
     graph = torch.repeat_interleave(graphs.edge_counts)
-    wrong = (graphs.edge_index.amin(0) < 0) | (graphs.edge_index.amax(0) >= graphs.node_counts[graph])
+    wrong = (torch.minimum(row, column) < 0) | (torch.maximum(row, column) >= graphs.node_counts[graph])
     if bool(wrong.any()):
         edge = int(wrong.nonzero()[0])
         raise InputError(

@@ -1,0 +1,107 @@
+"""One call for every source of graphs."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import inspect
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ssread.data import sources, storage
+from ssread.data.assemble import assemble
+from ssread.data.graphset import GraphSet
+from ssread.data.table1 import canonical_name
+from ssread.data.tu import INDICATOR, read_tu
+from ssread.errors import InputError
+
+MOLECULE_ENDINGS = (".csv", ".tsv", ".smi", ".sdf", ".parquet")
+
+
+def load(source: str | os.PathLike[str], **options: Any) -> GraphSet:
+    """Load graphs from wherever they are.
+
+    Args:
+        source: One of
+
+            - the name of a TU dataset, such as ``"MUTAG"``, taken from the data folder, the mirror
+              ``SSREAD_MIRROR`` (a folder or web address of ``NAME.zip``), an installed package, or the
+              public collection, in this order;
+            - ``"planted"``: generated graphs whose structure is known;
+            - a folder or ``.zip`` in TU text format;
+            - a ``.csv``, ``.tsv``, ``.smi``, ``.sdf`` or ``.parquet`` file of molecules;
+            - a folder of ``.graphml`` or node-link ``.json`` files;
+            - a ``.safetensors`` file that :meth:`GraphSet.save` wrote.
+        options: What the reader of that source takes: see :func:`ssread.data.tu.read_tu`,
+            :func:`ssread.data.planted.planted`, :func:`ssread.data.molecules.read_molecules` and
+            :func:`ssread.data.networks.read_networks`.
+    """
+    known = canonical_name(source) if isinstance(source, str) else None
+    if known is None and source == "planted":
+        from ssread.data.planted import planted
+
+        return _call(planted, options)
+    path = Path(source).expanduser()
+    if known is None and path.exists():
+        return _load_path(path, options)
+    if known is None and (path.name != source or path.suffix):
+        raise InputError(f"There is no file or folder {source}.")
+    return _load_tu(sources.fetch(known or str(source)), options)
+
+
+def _load_path(path: Path, options: dict[str, Any]) -> GraphSet:
+    ending = path.suffix.lower()
+    if path.is_dir():
+        if any(path.glob(f"*{INDICATOR}")):
+            return _load_tu(path, options)
+        from ssread.data.networks import read_networks
+
+        return _call(read_networks, options, path)
+    if ending == ".zip":
+        return _load_tu(path, options)
+    if ending == ".safetensors":
+        return _call(GraphSet.load, options, path)
+    if ending in MOLECULE_ENDINGS:
+        from ssread.data.molecules import read_molecules
+
+        return _call(read_molecules, options, path)
+    raise InputError(
+        f"{path} cannot be loaded: the ending {ending!r} is none of .zip, .safetensors, "
+        f"{', '.join(MOLECULE_ENDINGS)}, and it is not a folder."
+    )
+
+
+def _call(reader: Callable[..., GraphSet], options: dict[str, Any], *arguments: Any) -> GraphSet:
+    """Call a reader; a wrong option is answered with the options it takes."""
+    parameters = list(inspect.signature(reader).parameters)[len(arguments) :]
+    for option in options:
+        if option not in parameters:
+            takes = f"the options here are {', '.join(parameters)}" if parameters else "there are none here"
+            raise InputError(f"There is no option {option!r}: {takes}.")
+    return reader(*arguments, **options)
+
+
+def _load_tu(path: Path, options: dict[str, Any]) -> GraphSet:
+    """Read a TU folder or zip, or what was kept of it in the data folder by an earlier call."""
+    stamp = _stamp(path)
+    key = json.dumps([str(path.resolve()), sorted(options.items())], default=str)
+    kept = sources.data_folder() / "processed" / f"{path.stem}-{hashlib.sha256(key.encode()).hexdigest()[:16]}"
+    kept = kept.with_name(f"{kept.name}.safetensors")
+    if storage.read_stamp(kept) == stamp:
+        with contextlib.suppress(InputError):  # where it is damaged, it is made anew
+            return GraphSet.load(kept)
+    graphs = _call(read_tu, options, path)
+    with contextlib.suppress(OSError):  # a data folder that cannot be written to costs time, not the result
+        storage.write(graphs, kept, stamp)
+    return graphs
+
+
+def _stamp(path: Path) -> str:
+    """A text that changes when the files do, or the code that reads them."""
+    files = sorted(path.glob("*.txt")) if path.is_dir() else [path]
+    code = b"".join(Path(inspect.getfile(step)).read_bytes() for step in (read_tu, assemble))
+    sizes = [[file.name, file.stat().st_size, file.stat().st_mtime_ns] for file in files]
+    return json.dumps([hashlib.sha256(code).hexdigest(), sizes])

@@ -1,0 +1,103 @@
+"""Graph sets from PyG's own objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from ssread.data.assemble import assemble
+from ssread.data.classes import encode_classes
+from ssread.data.graphset import GraphSet
+from ssread.errors import InputError
+
+
+def from_pyg(
+    graphs: Iterable[Data],
+    *,
+    name: str | None = None,
+    class_names: Sequence[str] = (),
+    undirected: bool = False,
+    self_loops: Literal["keep", "drop"] = "keep",
+) -> GraphSet:
+    """Make a GraphSet of PyG ``Data`` objects: a list, a dataset, or anything else that yields them.
+
+    Takes ``x`` (a constant 1 where there is none), ``edge_index``, ``edge_attr`` and ``y`` (one class per
+    graph). Either all graphs have ``x``, ``edge_attr`` or ``y``, or none has.
+
+    Args:
+        graphs: The graphs.
+        name: What to call the set; the dataset's own name by default.
+        class_names: Names of the classes where ``y`` counts them from 0; the values of ``y`` by default.
+        undirected: Add the missing opposite of every edge.
+        self_loops: ``"keep"`` or ``"drop"``.
+    """
+    name = name or str(getattr(graphs, "name", "graphs"))
+    listed = list(graphs)
+    if not listed:
+        raise InputError(f"{name} holds no graphs: give at least one.")
+    strange = [number for number, graph in enumerate(listed) if not isinstance(graph, Data)]
+    if strange:
+        raise InputError(f"{name}: graph {strange[0]} is a {type(listed[strange[0]]).__name__}, not a PyG Data.")
+    num_nodes = [int(graph.num_nodes or 0) for graph in listed]
+    features = _column(listed, "x", name)
+    edges = [_edges(graph, number, name) for number, graph in enumerate(listed)]
+    edge_attr = _column(listed, "edge_attr", name)
+    labels = _column(listed, "y", name)
+    y, names = (None, ()) if labels is None else _classes(labels, class_names, name)
+    return assemble(
+        name=name,
+        num_nodes=num_nodes,
+        x=torch.ones(sum(num_nodes), 1) if features is None else _join(features, "x", name),
+        node_feature_names=("constant",) if features is None else (),
+        graph_of_edge=torch.repeat_interleave(torch.tensor([edge.size(1) for edge in edges])),
+        edges=torch.cat(edges, dim=1),
+        edge_attr=None if edge_attr is None else _join(edge_attr, "edge_attr", name),
+        y=y,
+        class_names=names,
+        undirected=undirected,
+        self_loops=self_loops,
+    )
+
+
+def _column(graphs: list[Data], key: str, name: str) -> list[Tensor] | None:
+    """One attribute of every graph, or ``None`` where no graph has it."""
+    values = [graph.get(key) for graph in graphs]
+    without = [number for number, value in enumerate(values) if value is None]
+    if len(without) == len(values):
+        return None
+    if without:
+        raise InputError(f"{name}: graph {without[0]} has no {key!r}, but others have.")
+    return [torch.as_tensor(value).detach().cpu() for value in values]
+
+
+def _edges(graph: Data, number: int, name: str) -> Tensor:
+    if graph.edge_index is None:
+        return torch.empty(2, 0, dtype=torch.int64)
+    if graph.edge_index.dim() != 2 or graph.edge_index.size(0) != 2:
+        raise InputError(f"{name}: edge_index of graph {number} is {list(graph.edge_index.shape)}, not [2, edges].")
+    return graph.edge_index.detach().cpu()
+
+
+def _join(parts: list[Tensor], key: str, name: str) -> Tensor:
+    rows = [part.unsqueeze(-1) if part.dim() == 1 else part for part in parts]
+    for number, part in enumerate(rows):
+        if part.dim() != 2 or part.size(1) != rows[0].size(1):
+            raise InputError(
+                f"{name}: {key} of graph {number} has the shape {list(part.shape)}, where that of graph 0 has "
+                f"{list(rows[0].shape)}: every graph needs the same features."
+            )
+    return torch.cat(rows)
+
+
+def _classes(labels: list[Tensor], class_names: Sequence[str], name: str) -> tuple[Any, Sequence[str]]:
+    for number, label in enumerate(labels):
+        if label.numel() != 1 or not bool(torch.isfinite(label).all()):
+            raise InputError(f"{name}: y of graph {number} is {label.tolist()}; one class per graph is needed.")
+    values = [label.item() for label in labels]
+    if class_names:
+        return torch.tensor(values, dtype=torch.int64), class_names
+    return encode_classes(values, name)

@@ -1,0 +1,98 @@
+"""Where a dataset of the TU collection comes from: data folder, mirror, installed packages, the web."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from ssread.data.download import download
+from ssread.errors import InputError
+
+COLLECTION = "https://www.chrsmrrs.com/graphkerneldatasets"
+INDICATOR = "_graph_indicator.txt"
+
+
+@dataclass(frozen=True)
+class Source:
+    """One place a dataset can be had from.
+
+    Args:
+        kind: ``"data folder"``, ``"mirror"``, ``"installed package"`` or ``"public collection"``.
+        place: A folder or zip on this machine, or the address of a zip.
+    """
+
+    kind: str
+    place: Path | str
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it can be read without a download."""
+        return isinstance(self.place, Path)
+
+
+def data_folder() -> Path:
+    """Where downloads and processed sets are kept: ``SSREAD_DATA``, or the user's cache folder."""
+    if chosen := os.environ.get("SSREAD_DATA"):
+        return Path(chosen).expanduser()
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA", "~/AppData/Local")
+    elif sys.platform == "darwin":
+        base = "~/Library/Caches"
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(base).expanduser() / "ssread"
+
+
+def find(name: str) -> Source:
+    """The first place that has the TU dataset ``name``; nothing is downloaded."""
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
+        raise InputError(f"{name!r} is neither a file, nor a folder, nor the name of a TU dataset.")
+    for kind, place in _folders().items():
+        for candidate in (place / f"{name}.zip", place / name):
+            if candidate.is_file() or (candidate / f"{name}{INDICATOR}").is_file():
+                return Source(kind, candidate)
+    mirror = os.environ.get("SSREAD_MIRROR", "")
+    if _is_address(mirror):
+        return Source("mirror", f"{mirror.rstrip('/')}/{name}.zip")
+    return Source("public collection", f"{COLLECTION}/{name}.zip")
+
+
+def fetch(name: str) -> Path:
+    """A folder or zip on this machine with the TU dataset ``name``, downloaded if it is nowhere else."""
+    source = find(name)
+    if isinstance(source.place, Path):
+        return source.place
+    return download(source.place, _folders()["data folder"] / f"{name}.zip")
+
+
+def local_names() -> list[str]:
+    """Names of all TU datasets that can be read without a download."""
+    names = set()
+    for place in _folders().values():
+        if place.is_dir():
+            names |= {file.stem for file in place.glob("*.zip")}
+            names |= {file.name.removesuffix(INDICATOR) for file in place.glob(f"*/*{INDICATOR}")}
+    return sorted(names)
+
+
+def _folders() -> dict[str, Path]:
+    """The folders that may hold ``NAME.zip`` or ``NAME/``, in the order they are asked."""
+    folders = {"data folder": data_folder() / "tu"}
+    mirror = os.environ.get("SSREAD_MIRROR", "")
+    if mirror and not _is_address(mirror):
+        folders["mirror"] = Path(mirror).expanduser()
+        if not folders["mirror"].is_dir():
+            raise InputError(f"SSREAD_MIRROR={mirror} is neither a folder nor a web address.")
+    # grakel's wheel carries a few small sets for its own tests; they are found without importing it.
+    spec = importlib.util.find_spec("grakel")
+    if spec is not None and spec.submodule_search_locations:
+        folders["installed package"] = Path(spec.submodule_search_locations[0]) / "tests" / "data"
+    return folders
+
+
+def _is_address(mirror: str) -> bool:
+    return mirror.startswith(("http://", "https://"))

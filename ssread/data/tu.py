@@ -1,0 +1,262 @@
+"""Reader of the TU collection's text format, from a folder or a zip."""
+
+from __future__ import annotations
+
+import csv
+import io
+import lzma
+import os
+import zipfile
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+import torch
+
+from ssread.data.assemble import assemble
+from ssread.data.graphset import GraphSet
+from ssread.errors import InputError
+
+INDICATOR = "_graph_indicator.txt"
+MUTAG_ATOMS = ("C", "N", "O", "F", "I", "Cl", "Br")
+MUTAGENICITY_ATOMS = ("C", "O", "Cl", "H", "N", "F", "Br", "S", "P", "I", "Na", "K", "Li", "Ca")
+NODE_LABEL_NAMES = {"MUTAG": MUTAG_ATOMS, "Mutagenicity": MUTAGENICITY_ATOMS}
+EDGE_LABEL_NAMES = {
+    "MUTAG": ("aromatic", "single", "double", "triple"),
+    "Mutagenicity": ("single", "double", "triple"),
+}
+CLASS_NAMES = {"Mutagenicity": ("mutagen", "nonmutagen")}
+
+
+def read_tu(
+    path: str | os.PathLike[str],
+    *,
+    attributes: bool = False,
+    degree: bool = False,
+    undirected: bool = True,
+    self_loops: Literal["keep", "drop"] = "keep",
+) -> GraphSet:
+    """Read a dataset in the TU text format (``NAME_A.txt``, ``NAME_graph_indicator.txt``, ...).
+
+    Node features are one-hot node labels, a constant 1 where there are none; edge features are one-hot edge
+    labels. Only labels that occur have a column, and its name is the label.
+
+    Args:
+        path: A folder with the text files, or a zip of one.
+        attributes: Append the numeric node and edge attributes, where there are such files.
+        degree: Where nodes have no labels, use their one-hot degree instead of the constant.
+        undirected: Add the missing opposite of every edge.
+        self_loops: ``"keep"`` or ``"drop"``.
+    """
+    files = _TextFiles(Path(path))
+    name = files.name
+    graph_of_node = files.whole_numbers("graph_indicator")[:, 0]
+    if len(graph_of_node) == 0:
+        raise InputError(f"{files.called('graph_indicator')} is empty: the dataset has no nodes.")
+    if graph_of_node.min() < 1:
+        line = int(graph_of_node.argmin()) + 1
+        raise InputError(
+            f"{files.called('graph_indicator')}, line {line}: graph {graph_of_node.min()}; the first is graph 1."
+        )
+    y, class_names, num_graphs = _classes(files, graph_of_node)
+    # Nodes are listed graph by graph in practice, but nothing in the format says that they must be.
+    order = np.argsort(graph_of_node, kind="stable")
+    num_nodes = np.bincount(graph_of_node - 1, minlength=num_graphs)
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    place -= np.concatenate([[0], np.cumsum(num_nodes)])[graph_of_node - 1]
+
+    ends, graph_of_edge = _edges(files, graph_of_node)
+    x, node_names = _features(files, "node", len(order), attributes, NODE_LABEL_NAMES.get(name, ()))
+    edge_attr, edge_names = _features(files, "edge", ends.shape[1], attributes, EDGE_LABEL_NAMES.get(name, ()))
+    has_labels = files.has("node_labels") or (attributes and files.has("node_attributes"))
+    graphs = assemble(
+        name=name,
+        num_nodes=num_nodes,
+        x=np.ones((len(order), 1)) if x is None else x[order],
+        graph_of_edge=graph_of_edge,
+        edges=place[ends],
+        edge_attr=edge_attr,
+        y=y,
+        class_names=class_names,
+        node_feature_names=node_names if x is not None else ("constant",),
+        edge_feature_names=edge_names,
+        undirected=undirected,
+        self_loops=self_loops,
+        source=str(path),
+    )
+    return one_hot_degree(graphs) if degree and not has_labels else graphs
+
+
+def one_hot_degree(graphs: GraphSet) -> GraphSet:
+    """The same set with the one-hot degree of every node as its only features."""
+    first_of_graph = torch.repeat_interleave(graphs.node_ptr[:-1], graphs.edge_counts)
+    degree = torch.bincount(graphs.edge_index[0] + first_of_graph, minlength=graphs.x.size(0))
+    x, names = _one_hot(degree.numpy(), ())
+    return replace(graphs, x=torch.from_numpy(x), node_feature_names=tuple(f"degree {name}" for name in names))
+
+
+def _classes(files: _TextFiles, graph_of_node: np.ndarray) -> tuple[np.ndarray | None, Sequence[str], int]:
+    """Class index of each graph, class names, number of graphs."""
+    last = int(graph_of_node.max())
+    if not files.has("graph_labels"):  # regression sets come with graph attributes instead
+        if last > len(graph_of_node):
+            raise InputError(
+                f"{files.called('graph_indicator')} speaks of graph {last}, but has {len(graph_of_node)} nodes."
+            )
+        return None, (), last
+    labels = files.numbers("graph_labels")
+    if labels.shape[1] != 1:
+        raise InputError(f"{files.called('graph_labels')} has {labels.shape[1]} columns: one class is needed.")
+    if not np.isfinite(labels).all():
+        line = int(np.isfinite(labels[:, 0]).argmin())
+        raise InputError(f"{files.called('graph_labels')}, line {line + 1}: {labels[line, 0]} is no class.")
+    if last > len(labels):
+        raise InputError(
+            f"{files.called('graph_labels')} has {len(labels)} lines, but {files.called('graph_indicator')} "
+            f"speaks of graph {last}."
+        )
+    values, y = np.unique(labels[:, 0], return_inverse=True)
+    known = CLASS_NAMES.get(files.name, ())
+    return y, known if len(known) == len(values) else [f"{value:.12g}" for value in values], len(labels)
+
+
+def _edges(files: _TextFiles, graph_of_node: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Both ends of every edge as node numbers of the whole dataset from 0, and the graph of each edge."""
+    ends = files.whole_numbers("A", columns=2).T - 1
+    missing = (ends < 0) | (ends >= len(graph_of_node))
+    if missing.any():
+        line = int(missing.any(axis=0).argmax())
+        raise InputError(
+            f"{files.called('A')}, line {line + 1}: an edge between nodes {ends[0, line] + 1} and "
+            f"{ends[1, line] + 1}, but the nodes are 1 to {len(graph_of_node)}."
+        )
+    graph_of_end = graph_of_node[ends]
+    across = graph_of_end[0] != graph_of_end[1]
+    if across.any():
+        line = int(across.argmax())
+        raise InputError(
+            f"{files.called('A')}, line {line + 1}: an edge from graph {graph_of_end[0, line]} to graph "
+            f"{graph_of_end[1, line]}; edges must stay within a graph."
+        )
+    return ends, graph_of_end[0] - 1
+
+
+def _features(
+    files: _TextFiles, what: str, count: int, attributes: bool, known_names: Sequence[str]
+) -> tuple[np.ndarray | None, tuple[str, ...]]:
+    """One-hot labels and, by option, attributes of nodes or edges; ``None`` where there are neither."""
+    parts: list[np.ndarray] = []
+    names: list[str] = []
+    if files.has(f"{what}_labels"):
+        labels = files.whole_numbers(f"{what}_labels", lines=count)
+        for number, column in enumerate(labels.T):
+            one_hot, values = _one_hot(column, known_names)
+            parts.append(one_hot)
+            names += values if labels.shape[1] == 1 else [f"{number}: {value}" for value in values]
+    if attributes and files.has(f"{what}_attributes"):
+        table = files.numbers(f"{what}_attributes", lines=count)
+        parts.append(table.astype(np.float32))
+        names += [f"attribute {number}" for number in range(table.shape[1])]
+    if not parts:
+        return None, ()
+    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1), tuple(names)
+
+
+def _one_hot(values: np.ndarray, known_names: Sequence[str]) -> tuple[np.ndarray, list[str]]:
+    distinct, column = np.unique(values, return_inverse=True)
+    if len(values) * len(distinct) > 2**30:
+        raise InputError(f"{len(distinct)} different labels on {len(values)} rows are too many to be classes.")
+    one_hot = np.zeros((len(values), len(distinct)), dtype=np.float32)
+    one_hot[np.arange(len(values)), column] = 1
+    named = len(distinct) and distinct[0] >= 0 and distinct[-1] < len(known_names)
+    return one_hot, [known_names[value] if named else str(value) for value in distinct]
+
+
+def _unzip(path: Path, member: str) -> bytes:
+    with zipfile.ZipFile(path) as archive:
+        return archive.read(member)
+
+
+class _TextFiles:
+    """The text files of one dataset, parsed on demand by pandas' C reader."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._open: dict[str, Callable[[], bytes]] = {}
+        if path.is_dir():
+            self._open = {file.name: file.read_bytes for file in path.iterdir() if file.suffix == ".txt"}
+        elif path.is_file():
+            self._open = self._members(path)
+        else:
+            raise InputError(f"There is no file or folder {path}.")
+        names = [file.removesuffix(INDICATOR) for file in self._open if file.endswith(INDICATOR)]
+        if len(names) > 1 and path.stem in names:
+            names = [path.stem]
+        if len(names) != 1:
+            raise InputError(
+                f"{path} holds {len(names) or 'no'} files NAME{INDICATOR}: a dataset in TU format has one."
+            )
+        self.name = names[0]
+        if not self.has("A"):
+            raise InputError(f"{path} lacks {self.name}_A.txt, the list of edges.")
+
+    @staticmethod
+    def _members(path: Path) -> dict[str, Callable[[], bytes]]:
+        try:
+            with zipfile.ZipFile(path) as archive:
+                members = [member for member in archive.namelist() if member.endswith(".txt")]
+        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+            raise InputError(f"{path} is not a readable zip, or only part of one ({error}).") from None
+        return {Path(member).name: partial(_unzip, path, member) for member in members}
+
+    def has(self, kind: str) -> bool:
+        """Whether there is a file ``NAME_kind.txt``."""
+        return f"{self.name}_{kind}.txt" in self._open
+
+    def called(self, kind: str) -> str:
+        """The file as error messages name it."""
+        return f"{self.name}_{kind}.txt in {self.path}"
+
+    def _frame(self, kind: str, dtype: type | None) -> pd.DataFrame:
+        try:
+            content = self._open[f"{self.name}_{kind}.txt"]()
+        except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError) as error:
+            raise InputError(f"{self.called(kind)} cannot be read ({error}): get the data again.") from None
+        if not content or content.isspace():
+            return pd.DataFrame(np.empty((0, 1), dtype=dtype or np.float64))
+        try:
+            return pd.read_csv(
+                io.BytesIO(content),
+                header=None,
+                dtype=dtype,
+                skipinitialspace=True,
+                engine="c",
+                na_filter=False,
+                quoting=csv.QUOTE_NONE,
+            )
+        except (ValueError, OverflowError) as error:
+            raise InputError(f"{self.called(kind)} is not a table of numbers ({error}).") from None
+
+    def numbers(self, kind: str, lines: int | None = None) -> np.ndarray:
+        """The file as an array of floats ``[lines, columns]``."""
+        return self._check_length(self._frame(kind, np.float64).to_numpy(), kind, lines)
+
+    def whole_numbers(self, kind: str, lines: int | None = None, columns: int | None = None) -> np.ndarray:
+        """The file as an array of whole numbers ``[lines, columns]``."""
+        table = self._frame(kind, np.int64).to_numpy()
+        if columns is not None and len(table) == 0:
+            table = table.reshape(0, columns)
+        if columns is not None and table.shape[1] != columns:
+            raise InputError(f"{self.called(kind)} has {table.shape[1]} columns, not {columns}.")
+        return self._check_length(table, kind, lines)
+
+    def _check_length(self, table: np.ndarray, kind: str, lines: int | None) -> np.ndarray:
+        if lines is not None and len(table) != lines:
+            raise InputError(f"{self.called(kind)} has {len(table)} lines where {lines} are needed.")
+        return table
