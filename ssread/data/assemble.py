@@ -203,7 +203,7 @@ def _edge_columns(
 
 
 def _integers(values: Any, what: str, source: str) -> np.ndarray:
-    array = np.asarray(values)
+    array = values.detach().cpu().numpy() if isinstance(values, Tensor) else np.asarray(values)
     if array.size and array.dtype.kind not in "iub":
         raise InputError(f"{source}: {what} must be whole numbers, not {array.dtype}.")
     return array.astype(np.int64)
@@ -211,6 +211,7 @@ def _integers(values: Any, what: str, source: str) -> np.ndarray:
 
 def _floats(values: Any, what: str, source: str) -> np.ndarray:
     # A copy in any case: a GraphSet does not change when the caller's array does.
+    values = values.detach().cpu().numpy() if isinstance(values, Tensor) else values
     try:
         return np.array(values, dtype=np.float32, order="C")
     except (TypeError, ValueError) as error:
@@ -218,4 +219,4 @@ def _floats(values: Any, what: str, source: str) -> np.ndarray:
 
 
 def _tensor(values: Any) -> Tensor:
-    return values.detach().clone() if isinstance(values, Tensor) else torch.from_numpy(np.array(values))
+    return values.detach().cpu().clone() if isinstance(values, Tensor) else torch.from_numpy(np.array(values))

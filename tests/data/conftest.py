@@ -1,0 +1,40 @@
+"""Data for tests: a data folder of their own, MUTAG from wherever it is, the paper's sets where they are at hand."""
+
+import importlib.util
+import os
+from pathlib import Path
+
+import pytest
+
+from ssread.data import GraphSet, load
+
+ZIPS = Path(os.environ.get("SSREAD_MIRROR") or Path(__file__).parents[3] / "shared" / "tudataset")
+
+
+@pytest.fixture(scope="session")
+def session_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("data-folder")
+
+
+@pytest.fixture(autouse=True)
+def _own_data_folder(monkeypatch: pytest.MonkeyPatch, session_data: Path) -> None:
+    """Tests neither read nor fill the user's data folder."""
+    monkeypatch.setenv("SSREAD_DATA", str(session_data))
+    monkeypatch.delenv("SSREAD_MIRROR", raising=False)
+
+
+@pytest.fixture
+def mirror(monkeypatch: pytest.MonkeyPatch) -> Path:
+    if not (ZIPS / "NCI1.zip").is_file():
+        pytest.skip("the zips of the paper's datasets are not here (SSREAD_MIRROR)")
+    monkeypatch.setenv("SSREAD_MIRROR", str(ZIPS))
+    return ZIPS
+
+
+@pytest.fixture
+def mutag(monkeypatch: pytest.MonkeyPatch) -> GraphSet:
+    if importlib.util.find_spec("grakel") is None:
+        if not (ZIPS / "MUTAG.zip").is_file():
+            pytest.skip("MUTAG is neither in an installed package nor in a mirror")
+        monkeypatch.setenv("SSREAD_MIRROR", str(ZIPS))
+    return load("MUTAG")

@@ -1,0 +1,160 @@
+import tempfile
+from dataclasses import FrozenInstanceError, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from graph_strategies import assert_same, graph_sets
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ssread.data import GraphSet, assemble
+from ssread.errors import InputError
+
+
+def small() -> GraphSet:
+    return assemble(
+        name="small",
+        num_nodes=[2, 0, 3],
+        x=[[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 0.0], [0.5, 2.5]],
+        graph_of_edge=[0, 0, 2, 2, 2, 2],
+        edges=[[0, 1, 0, 1, 1, 2], [1, 0, 1, 0, 2, 1]],
+        edge_attr=[[float(number)] for number in range(6)],
+        y=[0, 1, 1],
+        class_names=["no", "yes"],
+        node_feature_names=["a", "b"],
+        node_columns={"position": [0, 1, 2, 3, 4]},
+        graph_columns={"weight": [0.5, 1.5, 2.5]},
+        graph_texts={"smiles": ["CC", "", "CCC"]},
+    )
+
+
+@given(graph_sets(), st.data())
+def test_a_selection_holds_the_graphs_that_were_asked_for(graphs: GraphSet, data: st.DataObject) -> None:
+    ids = data.draw(st.lists(st.integers(0, len(graphs) - 1)))
+    chosen = graphs[ids]
+    assert len(chosen) == len(ids)
+    for place, number in enumerate(ids):
+        ours, theirs = chosen[place], graphs[number]
+        assert torch.equal(ours.x, theirs.x)
+        assert torch.equal(ours.edge_index, theirs.edge_index)
+        assert chosen.ids[place] == graphs.ids[number]
+        assert (
+            chosen.graph_texts.get("note", [""] * len(ids))[place] == graphs.graph_texts.get("note", [""] * 9)[number]
+        )
+    if ids:
+        chosen.validate()
+
+
+@given(graph_sets(), st.slices(6))
+def test_a_slice_equals_the_same_list(graphs: GraphSet, which: slice) -> None:
+    numbers = list(range(len(graphs)))[which]
+    assert_same(graphs[which], graphs[numbers])
+    mask = torch.zeros(len(graphs), dtype=torch.bool)
+    mask[numbers] = True
+    assert_same(graphs[mask], graphs[sorted(numbers)])
+
+
+def test_a_slice_of_neighbours_copies_no_features() -> None:
+    graphs = small()
+    part = graphs[1:]
+    assert part.x.untyped_storage().data_ptr() == graphs.x.untyped_storage().data_ptr()
+    assert part.edge_index.untyped_storage().data_ptr() == graphs.edge_index.untyped_storage().data_ptr()
+    assert list(part.ids) == ["1", "2"]
+
+
+@given(graph_sets())
+def test_iteration_and_indexing_give_pyg_graphs(graphs: GraphSet) -> None:
+    listed = graphs.to_pyg()
+    assert len(listed) == len(graphs) == len(list(graphs))
+    for number, graph in enumerate(listed):
+        graph.validate(raise_on_error=True)
+        assert graph.num_nodes == graphs.node_counts[number]
+        assert torch.equal(graph.x, graphs[number - len(graphs)].x)
+        assert (graph.y is None) == (graphs.y is None)
+
+
+@given(graph_sets())
+def test_what_is_saved_is_loaded(graphs: GraphSet) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "set.safetensors"
+        graphs.save(path)
+        again = GraphSet.load(path)
+        assert_same(graphs, again)
+        assert (again.name, again.repairs) == (graphs.name, graphs.repairs)
+        part = graphs[len(graphs) // 2 :]
+        part.save(path)  # ids are those of the whole set, not row numbers
+        assert_same(part, GraphSet.load(path))
+
+
+def test_nothing_can_be_assigned() -> None:
+    with pytest.raises(FrozenInstanceError):
+        small().x = torch.zeros(5, 2)  # type: ignore[misc]
+
+
+def test_statistics_and_repr() -> None:
+    graphs = small()
+    assert graphs.statistics() == {
+        "graphs": 3,
+        "mean_nodes": 5 / 3,
+        "mean_edges": 1.0,
+        "max_nodes": 3,
+        "classes": 2,
+        "class_counts": {"no": 1, "yes": 2},
+        "node_features": 2,
+        "edge_features": 1,
+    }
+    assert repr(graphs) == (
+        "GraphSet('small', 3 graphs, 1.67 nodes and 1.00 edges on average, 2 node features, 1 edge features, "
+        "2 classes {'no': 1, 'yes': 2})"
+    )
+
+
+def test_edges_are_counted_once_where_both_directions_are_there_and_self_loops_once() -> None:
+    raw: dict[str, Any] = {"name": "loop", "num_nodes": [2], "x": [[1.0], [1.0]], "graph_of_edge": [0, 0]}
+    both = assemble(**raw, edges=[[0, 0], [1, 0]])
+    assert both.statistics()["mean_edges"] == 2
+    assert assemble(**raw, edges=[[0, 0], [1, 0]], undirected=False).statistics()["mean_edges"] == 2
+    assert assemble(**raw, edges=[[0, 1], [1, 0]], undirected=False).statistics()["mean_edges"] == 2
+
+
+def test_to_moves_every_tensor(device: str) -> None:
+    moved = small().to(device)
+    tensors = [moved.x, moved.edge_index, moved.edge_attr, moved.y, moved.node_ptr, moved.edge_ptr]
+    tensors += [*moved.node_columns.values(), *moved.graph_columns.values()]
+    assert {tensor.device.type for tensor in tensors if tensor is not None} == {device}
+    assert_same(moved.to("cpu"), small())
+
+
+@pytest.mark.parametrize("number", [3, -4])
+def test_a_graph_that_is_not_there(number: int) -> None:
+    with pytest.raises(IndexError):
+        small()[number]
+    with pytest.raises(InputError, match=f"There is no graph {number}: small has 3 graphs"):
+        small()[[number]]
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"x": torch.zeros(5, 2, dtype=torch.float64)}, "node features are torch.float64"),
+        ({"x": torch.full((5, 2), float("nan"))}, "feature 'a' of node 0 in graph 0 is nan"),
+        ({"x": torch.zeros(4, 2)}, "node_ptr does not rise from 0 to 4"),
+        ({"node_ptr": torch.tensor([0, 3, 2, 5])}, "node_ptr does not rise"),
+        ({"node_ptr": torch.tensor([0.0, 2, 2, 5])}, "node_ptr is torch.float32"),
+        ({"edge_index": torch.zeros(3, 6, dtype=torch.int64)}, r"edge_index has the shape \[3, 6\]"),
+        ({"edge_index": torch.zeros(2, 6)}, "edge_index is torch.float32"),
+        ({"edge_index": torch.tensor([[1, 0, 0, 1, 1, 2], [0, 1, 1, 0, 2, 1]])}, "edges of graph 0 are not sorted"),
+        ({"edge_index": torch.tensor([[0, 0, 0, 1, 1, 2], [1, 1, 1, 0, 2, 1]])}, "edges of graph 0 are not sorted"),
+        ({"edge_index": torch.tensor([[0, 1, 0, 1, 1, 2], [1, 2, 1, 0, 2, 1]])}, "graph 0 has an edge from node 1 to"),
+        ({"edge_ptr": torch.tensor([0, 6])}, "edge_ptr is for 1 graphs, node_ptr for 3"),
+        ({"edge_attr": torch.zeros(5, 1)}, "5 rows of edge features for 6 edges"),
+        ({"y": torch.tensor([0, 1])}, "labels are torch.int64"),
+        ({"y": torch.tensor([0.0, 1, 1])}, "labels are torch.float32"),
+        ({"class_names": ("no",)}, "graph 1 has class index 1, but there are 1 class names"),
+    ],
+)
+def test_validate_names_the_broken_promise(change: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        replace(small(), **change).validate()
