@@ -8,7 +8,7 @@ and ``index_add`` takes a third of the time of ``scatter_add`` on a CPU. An empt
 import torch
 from torch import Tensor
 
-__all__ = ["count", "max", "mean", "softmax", "sum"]
+__all__ = ["count", "max", "mean", "outer", "rank", "softmax", "sum"]
 
 
 def sum(values: Tensor, index: Tensor, size: int) -> Tensor:
@@ -44,3 +44,42 @@ def softmax(scores: Tensor, index: Tensor, size: int) -> Tensor:
     highest = max(scores.detach(), index, size)
     weights = (scores - highest.index_select(0, index)).exp()
     return weights / sum(weights, index, size).index_select(0, index)
+
+
+def rank(index: Tensor, size: int, by: Tensor | None = None) -> Tensor:
+    """The place of every row within its group, counted from 0, [N].
+
+    Args:
+        index: The group of every row, [N], in any order.
+        size: The number of groups.
+        by: Scores [N], the highest of a group comes first; equal ones, and all without it, keep their order.
+
+    >>> rank(torch.tensor([0, 1, 0, 0]), 2, by=torch.tensor([1.0, 5.0, 3.0, 2.0]))
+    tensor([2, 0, 0, 1])
+    """
+    if by is None:
+        order = index.argsort(stable=True)
+    else:
+        order = by.argsort(stable=True, descending=True)
+        order = order.index_select(0, index.index_select(0, order).argsort(stable=True))
+    members = count(index, size)
+    first = members.cumsum(0) - members
+    return order.argsort() - first.index_select(0, index)
+
+
+def outer(left: Tensor, right: Tensor, index: Tensor, size: int) -> Tensor:
+    """The sum over every group of the rows' outer products, L^T R: [N, a] and [N, b] to [size, a, b].
+
+    Groups differ in size, and the largest may be far above the mean, so they are not padded to it: they are cut into
+    blocks of about the mean size, multiplied block by block and added up. That holds 2 N + size rows at most.
+    """
+    rows = left.size(0)
+    block = 1 << (rows // size if size else 0).bit_length()  # the power of two above the mean
+    per_group = (count(index, size) + block - 1) // block
+    end = per_group.cumsum(0)
+    slot = (end - per_group).index_select(0, index) * block + rank(index, size)
+    blocks = rows // block + size  # never fewer than needed: every group wastes less than one
+    left = sum(left, slot, blocks * block).view(blocks, block, left.size(1))
+    right = sum(right, slot, blocks * block).view(blocks, block, right.size(1))
+    group = (torch.arange(blocks, device=index.device).unsqueeze(1) >= end).sum(dim=1).clamp(max=size - 1)
+    return sum(left.mT @ right, group, size)

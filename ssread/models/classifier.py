@@ -1,0 +1,188 @@
+"""A graph classifier: encoder -> readout -> head, and all that one pass of it finds out."""
+
+import inspect
+from dataclasses import dataclass, replace
+from typing import Any
+
+from torch import Tensor, nn
+from torch_geometric.nn.inits import reset
+
+from ssread.errors import InputError
+from ssread.models.graphs import Encoder, Encoding, Graphs
+from ssread.readout import GlobalReadout, Reading, SSRead
+
+__all__ = ["GraphClassifier", "Output", "Wrapped"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Output:
+    """All that one pass of a classifier finds out about a batch of graphs.
+
+    Attributes:
+        logits: Class scores, [B, num_classes].
+        vectors: Graph vectors, [B, out_channels of the readout].
+        encoding: Node vectors, the graph of each (B for those dropped by pooling), and auxiliary losses per graph.
+        reading: The structural position and the costs of every row of ``encoding.x``.
+    """
+
+    logits: Tensor
+    vectors: Tensor
+    encoding: Encoding
+    reading: Reading
+
+    def alignment_costs(self) -> Tensor:
+        """The smoothed alignment cost of every graph (Equation 4), [B]; zeros for the global readout."""
+        return self.reading.alignment_costs()[: self.logits.size(0)]
+
+    def alignment_loss(self) -> Tensor:
+        """The alignment loss (Equation 6), averaged over the graphs; reaches the prototypes alone."""
+        return self.alignment_costs().sum() / max(self.logits.size(0), 1)
+
+    def auxiliary_costs(self) -> Tensor:
+        """The encoder's own losses added up, one value per graph, [B]; zeros where it has none."""
+        total = self.logits.new_zeros(self.logits.size(0))
+        for loss in self.encoding.losses.values():
+            total = total + loss[: self.logits.size(0)]
+        return total
+
+    def auxiliary_loss(self) -> Tensor:
+        """The encoder's own losses, averaged over the graphs (DiffPool: link prediction and entropy)."""
+        return self.auxiliary_costs().sum() / max(self.logits.size(0), 1)
+
+    def first(self, num_graphs: int) -> "Output":
+        """The same for the first graphs only: cuts the dummy graph of a padded batch off."""
+        return replace(self, logits=self.logits[:num_graphs], vectors=self.vectors[:num_graphs])
+
+    def __repr__(self) -> str:
+        return f"Output(logits={list(self.logits.shape)}, vectors={list(self.vectors.shape)}, {self.encoding!r})"
+
+
+class GraphClassifier(nn.Module):
+    """Node vectors from an encoder, graph vectors from a readout, class scores from a head.
+
+    Every method takes ``(x, edge_index, batch=None, edge_attr=None, batch_size=None, mask=None)``, or a PyG ``Data`` or
+    ``Batch`` alone. A graph may have no nodes: its vector is zero. With ``batch_size`` given, shapes are static: the
+    model lifts over replicas with ``torch.func.vmap`` and can be captured in a CUDA graph. In a padded batch, padding
+    nodes belong to a last dummy graph (``Output.first`` cuts it off) and have a ``mask`` [N] of 0.
+
+    Args:
+        encoder: Gives the node vectors.
+        readout: Turns them into graph vectors; as wide as the encoder's output.
+        head: Turns graph vectors into class scores.
+        hyperparameters: What ``make_model`` rebuilds this model from.
+    """
+
+    def __init__(
+        self,
+        encoder: Encoder,
+        readout: GlobalReadout | SSRead,
+        head: nn.Module,
+        hyperparameters: dict[str, Any] | None = None,
+    ):
+        super().__init__()
+        if encoder.out_channels != readout.in_channels:
+            raise InputError(
+                f"The encoder gives {encoder.out_channels} channels, but the readout takes {readout.in_channels}."
+            )
+        self.encoder = encoder
+        self.readout = readout
+        self.head = head
+        self.hyperparameters = hyperparameters
+
+    def reset_parameters(self) -> None:
+        """Draws new weights everywhere."""
+        reset(self.encoder)
+        reset(self.readout)
+        reset(self.head)
+
+    def run(
+        self,
+        x: Any,
+        edge_index: Tensor | None = None,
+        batch: Tensor | None = None,
+        edge_attr: Tensor | None = None,
+        batch_size: int | None = None,
+        mask: Tensor | None = None,
+    ) -> Output:
+        """Logits, graph vectors, positions and losses from one pass."""
+        graphs = Graphs.of(x, edge_index, batch, edge_attr, batch_size, mask)
+        encoding = self.encoder(graphs)
+        # Rows dropped by pooling form one more group, which is read like the others and cut off.
+        reading = self.readout.read(encoding.x, encoding.batch, dim_size=graphs.batch_size + int(encoding.dropped))
+        vectors = reading.vectors[: graphs.batch_size]
+        return Output(self.head(vectors), vectors, encoding, reading)
+
+    def forward(
+        self,
+        x: Any,
+        edge_index: Tensor | None = None,
+        batch: Tensor | None = None,
+        edge_attr: Tensor | None = None,
+        batch_size: int | None = None,
+        mask: Tensor | None = None,
+    ) -> Tensor:
+        """Class scores, [B, num_classes]."""
+        return self.run(x, edge_index, batch, edge_attr, batch_size, mask).logits
+
+    def embed(
+        self,
+        x: Any,
+        edge_index: Tensor | None = None,
+        batch: Tensor | None = None,
+        edge_attr: Tensor | None = None,
+        batch_size: int | None = None,
+        mask: Tensor | None = None,
+    ) -> Tensor:
+        """Graph vectors, [B, out_channels of the readout]."""
+        return self.run(x, edge_index, batch, edge_attr, batch_size, mask).vectors
+
+    def encode(
+        self,
+        x: Any,
+        edge_index: Tensor | None = None,
+        batch: Tensor | None = None,
+        edge_attr: Tensor | None = None,
+        batch_size: int | None = None,
+        mask: Tensor | None = None,
+    ) -> Tensor:
+        """Node vectors, [N, d]; of a pooled graph see ``encoder(...)``, which also tells whose they are."""
+        return self.encoder(x, edge_index, batch, edge_attr, batch_size, mask).x
+
+
+class Wrapped(Encoder):
+    """Any module ``f(x, edge_index, ...)`` that gives node vectors, as an encoder.
+
+    Of edge features, ``batch`` and ``batch_size`` it is handed those that its ``forward`` names.
+    """
+
+    def __init__(self, module: nn.Module, out_channels: int):
+        super().__init__(1, out_channels)
+        self.module = module
+        self._takes = [n for n in ("edge_attr", "batch", "batch_size") if n in _parameters(module)]
+
+    def forward(
+        self,
+        x: Any,
+        edge_index: Tensor | None = None,
+        batch: Tensor | None = None,
+        edge_attr: Tensor | None = None,
+        batch_size: int | None = None,
+        mask: Tensor | None = None,
+    ) -> Encoding:
+        """Node vectors; the module itself knows how many features it takes."""
+        return self.encode(Graphs.of(x, edge_index, batch, edge_attr, batch_size, mask))
+
+    def encode(self, graphs: Graphs) -> Encoding:
+        """Node vectors of checked graphs."""
+        vectors = self.module(graphs.x, graphs.edge_index, **{name: getattr(graphs, name) for name in self._takes})
+        if not isinstance(vectors, Tensor) or vectors.shape != (graphs.num_nodes, self.out_channels):
+            found = list(vectors.shape) if isinstance(vectors, Tensor) else type(vectors).__name__
+            raise InputError(
+                f"{type(self.module).__name__} was wrapped as an encoder of {self.out_channels} channels and must give "
+                f"node vectors [{graphs.num_nodes}, {self.out_channels}], but it gave {found}."
+            )
+        return Encoding(vectors, graphs.batch)
+
+
+def _parameters(module: nn.Module) -> list[str]:
+    return list(inspect.signature(module.forward).parameters)

@@ -1,0 +1,166 @@
+"""What goes into an encoder and what comes out of it."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from ssread.errors import InputError
+
+__all__ = ["Encoder", "Encoding", "Graphs"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Graphs:
+    """A batch of graphs as one disconnected graph, with nothing left to guess.
+
+    Attributes:
+        x: Node features, [N, F].
+        edge_index: Edges from ``source`` to ``target``, [2, E].
+        edge_attr: Edge features, [E, D], or None.
+        batch: The graph of every node, [N], in any order.
+        batch_size: The number of graphs B; graphs without nodes are allowed anywhere.
+        mask: 1 for real nodes and 0 for padding, [N, 1], or None where all are real.
+    """
+
+    x: Tensor
+    edge_index: Tensor
+    edge_attr: Tensor | None
+    batch: Tensor
+    batch_size: int
+    mask: Tensor | None
+
+    @classmethod
+    def of(
+        cls,
+        x: Any,
+        edge_index: Tensor | None = None,
+        batch: Tensor | None = None,
+        edge_attr: Tensor | None = None,
+        batch_size: int | None = None,
+        mask: Tensor | None = None,
+    ) -> "Graphs":
+        """From tensors, or from a PyG ``Data`` or ``Batch`` or a :class:`ssread.data.batch.GraphBatch` alone.
+
+        Without ``batch`` all nodes form one graph. Without ``batch_size`` it is read off ``batch``, which costs a look
+        at its values and misses empty graphs at the end.
+        """
+        if isinstance(x, Graphs):
+            return x
+        if not isinstance(x, Tensor):
+            return cls.of(**_fields(x))
+        if edge_index is None or edge_index.dim() != 2 or edge_index.size(0) != 2:
+            found = "is missing" if edge_index is None else f"has shape {[*edge_index.shape]}"
+            raise InputError(f"edge_index must hold two rows, the sources and the targets of the edges; it {found}.")
+        if x.dim() != 2 or not x.is_floating_point():
+            raise InputError(
+                f"x must hold one row of floating-point features per node, but it is {x.dtype} {[*x.shape]}."
+            )
+        if edge_attr is not None and edge_attr.dim() == 1:
+            edge_attr = edge_attr.unsqueeze(-1)
+        if edge_attr is not None and edge_attr.size(0) != edge_index.size(1):
+            raise InputError(f"edge_attr has {edge_attr.size(0)} rows, but there are {edge_index.size(1)} edges.")
+        if batch is None:
+            batch, batch_size = torch.zeros(x.size(0), dtype=torch.long, device=x.device), batch_size or 1
+        if batch.shape != x.shape[:1]:
+            raise InputError(f"batch must name the graph of each of the {x.size(0)} nodes, not {[*batch.shape]}.")
+        if batch_size is None:
+            batch_size = int(batch.max()) + 1 if batch.numel() else 0
+        if mask is not None:
+            mask = mask.to(x.dtype).view(-1, 1)
+        return cls(x, edge_index, edge_attr, batch, batch_size, mask)
+
+    @property
+    def source(self) -> Tensor:
+        """The node every edge leaves, [E]."""
+        return self.edge_index[0]
+
+    @property
+    def target(self) -> Tensor:
+        """The node every edge enters, [E]; it receives the message, as everywhere in PyG."""
+        return self.edge_index[1]
+
+    @property
+    def num_nodes(self) -> int:
+        """The number of nodes N, padding included."""
+        return self.x.size(0)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Encoding:
+    """What an encoder makes of a batch of graphs.
+
+    Attributes:
+        x: One vector per node, [M, d]; the nodes of a pooled graph may be others than those that came in.
+        batch: The graph of every row, [M]. Rows dropped by pooling stay in place and hold ``batch_size``.
+        losses: Auxiliary losses of the encoder, one value per graph each, [B].
+        dropped: Whether some rows may have been dropped.
+    """
+
+    x: Tensor
+    batch: Tensor
+    losses: dict[str, Tensor] = field(default_factory=dict)
+    dropped: bool = False
+
+    def __repr__(self) -> str:
+        losses = "".join(f", {name}" for name in self.losses)
+        return f"Encoding(x={list(self.x.shape)}{', some rows dropped' if self.dropped else ''}{losses})"
+
+
+class Encoder(nn.Module):
+    """From graphs to node vectors; subclasses write :meth:`encode`.
+
+    Args:
+        in_channels: Number of node features.
+        out_channels: Width of the node vectors.
+        edge_channels: Number of edge features the encoder uses; 0 leaves edge features aside.
+    """
+
+    def __init__(self, in_channels: int, out_channels: int, edge_channels: int = 0):
+        super().__init__()
+        for name, value, least in (("in_channels", in_channels, 1), ("edge_channels", edge_channels, 0)):
+            if value < least:
+                raise InputError(f"{name} must be {least} or more, but {value} was given.")
+        self.in_channels = in_channels
+        self.out_channels = out_channels
+        self.edge_channels = edge_channels
+
+    def encode(self, graphs: Graphs) -> Encoding:
+        """Node vectors of checked graphs."""
+        raise NotImplementedError
+
+    def forward(
+        self,
+        x: Any,
+        edge_index: Tensor | None = None,
+        batch: Tensor | None = None,
+        edge_attr: Tensor | None = None,
+        batch_size: int | None = None,
+        mask: Tensor | None = None,
+    ) -> Encoding:
+        """Node vectors; takes what :meth:`Graphs.of` takes."""
+        graphs = Graphs.of(x, edge_index, batch, edge_attr, batch_size, mask)
+        if graphs.x.size(1) != self.in_channels:
+            raise InputError(f"The model was built for {self.in_channels} node features, but x has {graphs.x.size(1)}.")
+        if self.edge_channels and (graphs.edge_attr is None or graphs.edge_attr.size(1) != self.edge_channels):
+            found = "is missing" if graphs.edge_attr is None else f"has {graphs.edge_attr.size(1)}"
+            raise InputError(f"The model was built for {self.edge_channels} edge features, but edge_attr {found}.")
+        return self.encode(graphs)
+
+
+def _fields(data: Any) -> dict[str, Any]:
+    """The arguments of :meth:`Graphs.of` from an object with the attributes of a PyG batch."""
+    if not hasattr(data, "edge_index") or getattr(data, "x", None) is None:
+        raise InputError(
+            f"A model takes tensors (x, edge_index, ...) or a PyG Data or Batch with x and edge_index, not {data!r}."
+        )
+    batch = getattr(data, "batch", None)
+    return {
+        "x": data.x,
+        "edge_index": data.edge_index,
+        "batch": batch,
+        "edge_attr": getattr(data, "edge_attr", None),
+        "batch_size": None if batch is None else getattr(data, "num_graphs", None),
+        "mask": getattr(data, "node_mask", None),
+    }

@@ -1,0 +1,38 @@
+"""SAGPool: convolve, then keep the half of the nodes a convolution scores highest, three times."""
+
+import torch
+from torch import nn
+
+from ssread.models.graphs import Encoder, Encoding, Graphs
+from ssread.models.kipf import GCNConv, propagation
+from ssread.models.topk import SAGPooling
+
+__all__ = ["SAGPool"]
+
+
+class SAGPool(Encoder):
+    """`"Self-Attention Graph Pooling" <https://arxiv.org/abs/1904.08082>`_, the hierarchical one, before its readout.
+
+    The nodes that are left after the last pooling are read out, as Table II has it (the original adds up the readouts
+    after each).
+
+    Args:
+        in_channels: Number of node features.
+        hidden_channels: Width of the node vectors.
+        num_layers: Number of convolutions, each followed by a pooling.
+        ratio: The share of nodes each pooling keeps.
+    """
+
+    def __init__(self, in_channels: int, hidden_channels: int = 128, num_layers: int = 3, ratio: float = 0.5):
+        super().__init__(in_channels, hidden_channels)
+        inputs = [in_channels] + [hidden_channels] * (num_layers - 1)
+        self.convs = nn.ModuleList(GCNConv(width, hidden_channels) for width in inputs)
+        self.pools = nn.ModuleList(SAGPooling(hidden_channels, ratio) for _ in inputs)
+
+    def encode(self, graphs: Graphs) -> Encoding:
+        """Node vectors of checked graphs; all but the kept ones are dropped."""
+        h, kept = graphs.x, torch.ones_like(graphs.x[:, 0])
+        for conv, pool in zip(self.convs, self.pools, strict=True):
+            matrix = propagation(graphs, kept)
+            h, kept = pool(conv(h, matrix).relu(), kept, graphs, matrix)
+        return Encoding(h, torch.where(kept > 0, graphs.batch, graphs.batch_size), dropped=True)

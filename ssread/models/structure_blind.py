@@ -1,0 +1,34 @@
+"""The baseline that sees no edge: what a graph classifier must beat to show that structure mattered."""
+
+from torch import nn
+
+from ssread.models.graphs import Encoder, Encoding, Graphs
+from ssread.models.layers import BatchNorm
+
+__all__ = ["StructureBlind"]
+
+
+class StructureBlind(Encoder):
+    """An MLP on every node's own features, as in `"A Fair Comparison of Graph Neural Networks for Graph Classification"
+    <https://arxiv.org/abs/1912.09893>`_.
+
+    Args:
+        in_channels: Number of node features.
+        hidden_channels: Width of the node vectors.
+        num_layers: Number of linear layers.
+        dropout: Share of entries dropped after each layer.
+    """
+
+    def __init__(self, in_channels: int, hidden_channels: int = 128, num_layers: int = 2, dropout: float = 0.5):
+        super().__init__(in_channels, hidden_channels)
+        inputs = [in_channels] + [hidden_channels] * (num_layers - 1)
+        self.layers = nn.ModuleList(nn.Linear(width, hidden_channels) for width in inputs)
+        self.norms = nn.ModuleList(BatchNorm(hidden_channels) for _ in inputs)
+        self.dropout = nn.Dropout(dropout)
+
+    def encode(self, graphs: Graphs) -> Encoding:
+        """Node vectors of checked graphs."""
+        h = graphs.x
+        for layer, norm in zip(self.layers, self.norms, strict=True):
+            h = self.dropout(norm(layer(h), graphs.mask).relu())
+        return Encoding(h, graphs.batch)
