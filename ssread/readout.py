@@ -10,7 +10,7 @@ from torch_geometric.nn.aggr import Aggregation
 from ssread import segment
 from ssread.aggregate import Aggr, make_aggregation
 from ssread.errors import InputError
-from ssread.functional import align, cosine_cost, soft_min
+from ssread.functional import align, closest, cosine_cost, soft_min
 
 __all__ = ["GlobalReadout", "Reading", "SSRead"]
 
@@ -35,15 +35,18 @@ class Reading:
 
     def alignment_costs(self) -> Tensor:
         """The smoothed alignment cost of every graph (Equation 4 by Theorem 2), [B]."""
-        graphs = math.prod(self.vectors.shape[:-1])
         if self.costs is None:
-            return self.vectors.new_zeros(graphs)
-        return segment.sum(soft_min(self.costs, self.gamma), self.index, graphs)
+            return self.vectors.new_zeros(self._num_graphs())
+        return segment.sum(soft_min(self.costs, self.gamma), self.index, self._num_graphs())
 
     def alignment_loss(self) -> Tensor:
         """The alignment loss of the batch (Equation 6): summed over a graph's nodes, averaged over graphs."""
-        costs = self.alignment_costs()
-        return costs.sum() / (costs.size(0) or 1)
+        if self.costs is None:
+            return self.vectors.new_zeros(())
+        return soft_min(self.costs, self.gamma).sum() / (self._num_graphs() or 1)
+
+    def _num_graphs(self) -> int:
+        return math.prod(self.vectors.shape[:-1])
 
     def __repr__(self) -> str:
         costs = "" if self.costs is None else f", costs={list(self.costs.shape)}"
@@ -218,7 +221,7 @@ class SSRead(Aggregation):
         """
         nodes = _Nodes(x, index, ptr, dim_size, dim, self.in_channels)
         costs = cosine_cost(nodes.x if reach_nodes else nodes.x.detach(), self.prototypes)
-        positions = costs.detach().argmin(dim=-1)
+        positions = closest(costs)
         vectors = nodes.shape_graphs(self._aggregate(nodes, positions))
         return Reading(vectors, nodes.shape_nodes(positions), costs, nodes.index, self.gamma)
 
