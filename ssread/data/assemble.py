@@ -105,8 +105,8 @@ def assemble(
         ids=() if ids is None else tuple(ids),
         undirected=undirected,
         repairs=mended.repairs,
-        node_columns={key: _tensor(value) for key, value in (node_columns or {}).items()},
-        graph_columns={key: _tensor(value) for key, value in (graph_columns or {}).items()},
+        node_columns=_columns(node_columns, source),
+        graph_columns=_columns(graph_columns, source),
         graph_texts={key: tuple(value) for key, value in (graph_texts or {}).items()},
     )
     check(graphs, source)
@@ -218,5 +218,11 @@ def _floats(values: Any, what: str, source: str) -> np.ndarray:
         raise InputError(f"{source}: {what} must be numbers in rows of one length ({error}).") from None
 
 
-def _tensor(values: Any) -> Tensor:
-    return values.detach().cpu().clone() if isinstance(values, Tensor) else torch.from_numpy(np.array(values))
+def _columns(columns: Mapping[str, Any] | None, source: str) -> dict[str, Tensor]:
+    tensors = {}
+    for name, values in (columns or {}).items():
+        try:
+            tensors[name] = torch.as_tensor(values).detach().cpu().clone()
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{source}: column {name!r} is not made of numbers ({error}).") from None
+    return tensors

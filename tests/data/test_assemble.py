@@ -94,6 +94,7 @@ GOOD: dict[str, Any] = {
         ({"node_feature_names": ["a", "b"]}, "2 node feature names for 1 features"),
         ({"ids": ["only one"]}, "column 'ids' has 1 rows, one per graph is 2"),
         ({"node_columns": {"position": [0]}}, "column 'position' has 1 rows, one per node is 3"),
+        ({"graph_columns": {"smiles": ["C", "N"]}}, "column 'smiles' is not made of numbers"),
         ({"graph_texts": {"smiles": ["C"]}}, "column 'smiles' has 1 rows, one per graph is 2"),
         ({"self_loops": "mend"}, "self_loops='mend' is not an option: choose 'keep' or 'drop'"),
     ],
