@@ -15,7 +15,8 @@ from ssread.data import sources, storage
 from ssread.data.assemble import assemble
 from ssread.data.graphset import GraphSet
 from ssread.data.table1 import canonical_name
-from ssread.data.tu import INDICATOR, read_tu
+from ssread.data.tu import read_tu
+from ssread.data.tu_text import INDICATOR, TextFiles
 from ssread.errors import InputError
 
 MOLECULE_ENDINGS = (".csv", ".tsv", ".smi", ".sdf", ".parquet")
@@ -102,6 +103,6 @@ def _load_tu(path: Path, options: dict[str, Any]) -> GraphSet:
 def _stamp(path: Path) -> str:
     """A text that changes when the files do, or the code that reads them."""
     files = sorted(path.glob("*.txt")) if path.is_dir() else [path]
-    code = b"".join(Path(inspect.getfile(step)).read_bytes() for step in (read_tu, assemble))
+    code = b"".join(Path(inspect.getfile(step)).read_bytes() for step in (read_tu, TextFiles, assemble))
     sizes = [[file.name, file.stat().st_size, file.stat().st_mtime_ns] for file in files]
     return json.dumps([hashlib.sha256(code).hexdigest(), sizes])

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ssread.data.download import download
+from ssread.data.tu_text import INDICATOR
 from ssread.errors import InputError
 
 COLLECTION = "https://www.chrsmrrs.com/graphkerneldatasets"
-INDICATOR = "_graph_indicator.txt"
 
 
 @dataclass(frozen=True)

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import lzma
 import os
-import zipfile
-import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
-import pandas as pd
 import torch
 
 from ssread.data.assemble import assemble
 from ssread.data.graphset import GraphSet
+from ssread.data.tu_text import TextFiles
 from ssread.errors import InputError
 
-INDICATOR = "_graph_indicator.txt"
 MUTAG_ATOMS = ("C", "N", "O", "F", "I", "Cl", "Br")
 MUTAGENICITY_ATOMS = ("C", "O", "Cl", "H", "N", "F", "Br", "S", "P", "I", "Na", "K", "Li", "Ca")
 NODE_LABEL_NAMES = {"MUTAG": MUTAG_ATOMS, "Mutagenicity": MUTAGENICITY_ATOMS}
@@ -53,7 +46,7 @@ def read_tu(
         undirected: Add the missing opposite of every edge.
         self_loops: ``"keep"`` or ``"drop"``.
     """
-    files = _TextFiles(Path(path))
+    files = TextFiles(Path(path))
     name = files.name
     graph_of_node = files.whole_numbers("graph_indicator")[:, 0]
     if len(graph_of_node) == 0:
@@ -101,7 +94,7 @@ def one_hot_degree(graphs: GraphSet) -> GraphSet:
     return replace(graphs, x=torch.from_numpy(x), node_feature_names=tuple(f"degree {name}" for name in names))
 
 
-def _classes(files: _TextFiles, graph_of_node: np.ndarray) -> tuple[np.ndarray | None, Sequence[str], int]:
+def _classes(files: TextFiles, graph_of_node: np.ndarray) -> tuple[np.ndarray | None, Sequence[str], int]:
     """Class index of each graph, class names, number of graphs."""
     last = int(graph_of_node.max())
     if not files.has("graph_labels"):  # regression sets come with graph attributes instead
@@ -126,7 +119,7 @@ def _classes(files: _TextFiles, graph_of_node: np.ndarray) -> tuple[np.ndarray |
     return y, known if len(known) == len(values) else [f"{value:.12g}" for value in values], len(labels)
 
 
-def _edges(files: _TextFiles, graph_of_node: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _edges(files: TextFiles, graph_of_node: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Both ends of every edge as node numbers of the whole dataset from 0, and the graph of each edge."""
     ends = files.whole_numbers("A", columns=2).T - 1
     missing = (ends < 0) | (ends >= len(graph_of_node))
@@ -148,7 +141,7 @@ def _edges(files: _TextFiles, graph_of_node: np.ndarray) -> tuple[np.ndarray, np
 
 
 def _features(
-    files: _TextFiles, what: str, count: int, attributes: bool, known_names: Sequence[str]
+    files: TextFiles, what: str, count: int, attributes: bool, known_names: Sequence[str]
 ) -> tuple[np.ndarray | None, tuple[str, ...]]:
     """One-hot labels and, by option, attributes of nodes or edges; ``None`` where there are neither."""
     parts: list[np.ndarray] = []
@@ -176,87 +169,3 @@ def _one_hot(values: np.ndarray, known_names: Sequence[str]) -> tuple[np.ndarray
     one_hot[np.arange(len(values)), column] = 1
     named = len(distinct) and distinct[0] >= 0 and distinct[-1] < len(known_names)
     return one_hot, [known_names[value] if named else str(value) for value in distinct]
-
-
-def _unzip(path: Path, member: str) -> bytes:
-    with zipfile.ZipFile(path) as archive:
-        return archive.read(member)
-
-
-class _TextFiles:
-    """The text files of one dataset, parsed on demand by pandas' C reader."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._open: dict[str, Callable[[], bytes]] = {}
-        if path.is_dir():
-            self._open = {file.name: file.read_bytes for file in path.iterdir() if file.suffix == ".txt"}
-        elif path.is_file():
-            self._open = self._members(path)
-        else:
-            raise InputError(f"There is no file or folder {path}.")
-        names = [file.removesuffix(INDICATOR) for file in self._open if file.endswith(INDICATOR)]
-        if len(names) > 1 and path.stem in names:
-            names = [path.stem]
-        if len(names) != 1:
-            raise InputError(
-                f"{path} holds {len(names) or 'no'} files NAME{INDICATOR}: a dataset in TU format has one."
-            )
-        self.name = names[0]
-        if not self.has("A"):
-            raise InputError(f"{path} lacks {self.name}_A.txt, the list of edges.")
-
-    @staticmethod
-    def _members(path: Path) -> dict[str, Callable[[], bytes]]:
-        try:
-            with zipfile.ZipFile(path) as archive:
-                members = [member for member in archive.namelist() if member.endswith(".txt")]
-        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-            raise InputError(f"{path} is not a readable zip, or only part of one ({error}).") from None
-        return {Path(member).name: partial(_unzip, path, member) for member in members}
-
-    def has(self, kind: str) -> bool:
-        """Whether there is a file ``NAME_kind.txt``."""
-        return f"{self.name}_{kind}.txt" in self._open
-
-    def called(self, kind: str) -> str:
-        """The file as error messages name it."""
-        return f"{self.name}_{kind}.txt in {self.path}"
-
-    def _frame(self, kind: str, dtype: type | None) -> pd.DataFrame:
-        try:
-            content = self._open[f"{self.name}_{kind}.txt"]()
-        except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError) as error:
-            raise InputError(f"{self.called(kind)} cannot be read ({error}): get the data again.") from None
-        if not content or content.isspace():
-            return pd.DataFrame(np.empty((0, 1), dtype=dtype or np.float64))
-        try:
-            return pd.read_csv(
-                io.BytesIO(content),
-                header=None,
-                dtype=dtype,
-                skipinitialspace=True,
-                engine="c",
-                na_filter=False,
-                quoting=csv.QUOTE_NONE,
-            )
-        except (ValueError, OverflowError) as error:
-            raise InputError(f"{self.called(kind)} is not a table of numbers ({error}).") from None
-
-    def numbers(self, kind: str, lines: int | None = None) -> np.ndarray:
-        """The file as an array of floats ``[lines, columns]``."""
-        return self._check_length(self._frame(kind, np.float64).to_numpy(), kind, lines)
-
-    def whole_numbers(self, kind: str, lines: int | None = None, columns: int | None = None) -> np.ndarray:
-        """The file as an array of whole numbers ``[lines, columns]``."""
-        table = self._frame(kind, np.int64).to_numpy()
-        if columns is not None and len(table) == 0:
-            table = table.reshape(0, columns)
-        if columns is not None and table.shape[1] != columns:
-            raise InputError(f"{self.called(kind)} has {table.shape[1]} columns, not {columns}.")
-        return self._check_length(table, kind, lines)
-
-    def _check_length(self, table: np.ndarray, kind: str, lines: int | None) -> np.ndarray:
-        if lines is not None and len(table) != lines:
-            raise InputError(f"{self.called(kind)} has {len(table)} lines where {lines} are needed.")
-        return table
