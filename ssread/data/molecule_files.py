@@ -145,7 +145,7 @@ def _pick(
         texts=[text or "" for text in smiles],
         labels=column(columns.label),
         ids=column(columns.id),
-        problems={f"with more than the header's {len(header)} cells": too_long} if too_long else {},
+        problems={f"more than the header's {len(header)} cells in": too_long} if too_long else {},
     )
 
 

@@ -110,8 +110,8 @@ def _to_graphs(
         raise InputError(f"on_error={on_error!r} is unknown; take 'stop' or 'skip'.")
     problems = {**rows.problems, **_problems(rows)}
     if problems and on_error == "stop":
-        listed = "; ".join(f"{kind}: {_places(rows.unit, numbers)}" for kind, numbers in problems.items())
-        raise InputError(f"{source} has molecules {listed}. Correct them, or leave them out with on_error='skip'.")
+        listed = "; ".join(f"{what} {_places(rows.unit, numbers)}" for what, numbers in problems.items())
+        raise InputError(f"{source}: {listed}. Correct that, or leave these molecules out with on_error='skip'.")
     unusable = {number for numbers in problems.values() for number in numbers}
     kept = [index for index, number in enumerate(rows.numbers) if number not in unusable]
     if not kept:
@@ -134,20 +134,20 @@ def _to_graphs(
         source=source,
     )
     skipped = {
-        f"molecules {kind} skipped ({_places(rows.unit, numbers)})": len(numbers) for kind, numbers in problems.items()
+        f"molecules skipped ({what} {_places(rows.unit, numbers)})": len(numbers) for what, numbers in problems.items()
     }
     return replace(graphs, repairs={**graphs.repairs, **skipped})
 
 
 def _problems(rows: MoleculeRows) -> dict[str, list[int]]:
-    """What is wrong with which rows, by kind."""
+    """What is wrong, and with which rows."""
     unreadable = [number for number, molecule in zip(rows.numbers, rows.molecules, strict=True) if molecule is None]
-    problems = {"that RDKit cannot read": unreadable}
+    problems = {"RDKit cannot read": unreadable}
     if rows.labels is not None:
         known = set(unreadable)
         rest = zip(rows.numbers, rows.labels, strict=True)
-        problems["without a label"] = [n for n, label in rest if is_missing(label) and n not in known]
-    return {kind: numbers for kind, numbers in problems.items() if numbers}
+        problems["no label for"] = [n for n, label in rest if is_missing(label) and n not in known]
+    return {what: numbers for what, numbers in problems.items() if numbers}
 
 
 def _places(unit: str, numbers: Sequence[int]) -> str:

@@ -135,8 +135,8 @@ def test_wrong_arguments_get_a_sentence() -> None:
         ({"on_error": "ignore"}, "on_error='ignore'"),
         ({"labels": [1]}, "2 SMILES but 1 labels"),
         ({"ids": ["a"]}, "2 SMILES but 1 ids"),
-        ({"labels": [1, None]}, "without a label: molecule 1"),
-        ({"labels": [1, float("nan")]}, "without a label: molecule 1"),
+        ({"labels": [1, None]}, "no label for molecule 1"),
+        ({"labels": [1, float("nan")]}, "no label for molecule 1"),
         ({"labels": [1, [2]]}, "not list"),
         ({"elements": ["C"]}, "elements="),
     ]:
