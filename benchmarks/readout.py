@@ -2,9 +2,9 @@
 
     python benchmarks/readout.py [--device cuda] [--compile] [--threads 1] [--rounds 30]
 
-All variants take turns within every round, so that a machine that slows down slows all of them; printed are the median
-time, the median over rounds of the ratio to the first variant, and the most memory a step holds beyond what stood before
-it. "K=8 + loss" is SSRead(sum) with its alignment loss, forward and backward.
+All variants take turns within every round, so that a machine that slows down slows all of them. Printed are the median
+time, the median over rounds of the ratio to the first variant, and the most memory a step holds beyond what stood
+before it. "K=8 + loss" is SSRead(sum) with its alignment loss, forward and backward.
 """
 
 import argparse
@@ -60,6 +60,7 @@ class GIN(nn.Module):
         self.readout, self.head = readout, nn.Linear(out_channels, 2)
 
     def loss(self, x: Tensor, edge_index: Tensor, index: Tensor, y: Tensor) -> Tensor:
+        """The classification loss, and the alignment loss where there is one."""
         for layer in self.layers:
             x = layer(x, edge_index)
         if isinstance(self.readout, SSRead):

@@ -74,7 +74,7 @@ class Max(Phi):
 class Attention(Phi):
     r"""Soft attention: `"Gated Graph Sequence Neural Networks" <https://arxiv.org/abs/1511.05493>`_.
 
-    .. math:: \phi(H) = \sum_n \mathrm{softmax}_n(h_n \cdot w + b) \, h_n
+    .. math:: \phi(H) = \sum_n \mathrm{softmax}_n(h_n \cdot w) \, h_n
 
     PyG's ``AttentionalAggregation`` with a linear gate gives the same numbers; it is written again on
     :mod:`ssread.segment` so that it lifts over replicas.
@@ -82,7 +82,7 @@ class Attention(Phi):
 
     def __init__(self, in_channels: int):
         super().__init__(in_channels)
-        self.gate = nn.Linear(in_channels, 1)
+        self.gate = nn.Linear(in_channels, 1, bias=False)  # a softmax does not notice a bias
 
     def reset_parameters(self) -> None:
         """Draws new gate weights."""

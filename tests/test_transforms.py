@@ -46,6 +46,7 @@ def batch(nodes: int, graphs: int, device: str = "cpu") -> tuple[Tensor, Tensor,
 @pytest.mark.slow
 @pytest.mark.parametrize("aggr", NAMES)
 def test_compiles_without_a_break(aggr, device):
+    torch.compiler.reset()  # every aggregation is a recompilation of the same code, and those are limited
     model = Small(aggr).to(device)
     backend = "inductor" if aggr == "sum" or device == "cuda" else "aot_eager"  # the C++ compiler takes its time
     compiled = torch.compile(model, fullgraph=True, backend=backend)
