@@ -114,7 +114,13 @@ def _read_graphml(content: bytes) -> tuple[nx.Graph, set[str]]:
     parser.Parse(content, True)
     if num_graphs != 1:
         raise InputError(f"there are {num_graphs} graphs in it; one per file is needed")
-    return nx.read_graphml(io.BytesIO(content)), nodes
+    graph = nx.read_graphml(io.BytesIO(content))
+    # NetworkX leaves it to its callers to give the defaults to the nodes and edges without a value.
+    for default, holders in (("node_default", graph.nodes), ("edge_default", graph.edges)):
+        values = graph.graph.pop(default, {})
+        for *_, data in holders(data=True):
+            data.update({**values, **data})
+    return graph, nodes
 
 
 def _read_node_link(content: bytes) -> tuple[nx.Graph, set[Any]]:
