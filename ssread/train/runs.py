@@ -1,0 +1,75 @@
+"""What a training is, and what comes out of it: plain data that travels to other processes and into the store."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Run", "RunResult", "Training"]
+
+
+@dataclass(frozen=True)
+class Training:
+    """How models are trained; the defaults are the paper's (section V-A) and its public code's.
+
+    Attributes:
+        epochs: The most passes over the training part.
+        patience: Training stops after this many passes without a better validation accuracy (ties: loss).
+        batch_size: Graphs per step.
+        learning_rate: Of Adam.
+        weight_decay: Of Adam.
+    """
+
+    epochs: int = 500
+    patience: int = 50
+    batch_size: int = 128
+    learning_rate: float = 1e-3
+    weight_decay: float = 1e-4
+
+
+@dataclass(frozen=True)
+class Run:
+    """One training of the protocol.
+
+    Attributes:
+        model: Arguments of :func:`ssread.models.model_for`: ``name``, ``readout``, ``aggr``, ``num_positions``, ...
+        seed: Decides the folds, the initial weights, the order of graphs and dropout.
+        fold: Which fold is the test part, from 0.
+        num_folds: Into how many the set is cut.
+    """
+
+    model: dict[str, Any]
+    seed: int
+    fold: int
+    num_folds: int = 10
+
+
+@dataclass(frozen=True, eq=False)
+class RunResult:
+    """What one training gave.
+
+    Attributes:
+        run: The training.
+        best_epoch: The pass whose weights were kept, from 1; chosen on the validation part.
+        epochs: How many passes were made.
+        valid_accuracy: Accuracy of the kept weights on the validation part.
+        valid_loss: Cross entropy of the kept weights on the validation part.
+        test_ids: The graphs of the test part, [n].
+        test_labels: Their classes, [n].
+        test_probabilities: The kept weights' class probabilities of the test part, [n, C]; computed once, at the end.
+        curves: One value per pass of ``train_loss``, ``alignment_loss``, ``valid_accuracy`` and ``valid_loss``.
+        seconds: Time this training took.
+        failed: Why there is no result (a loss that is not a number, and at which pass), or an empty string.
+    """
+
+    run: Run
+    best_epoch: int
+    epochs: int
+    valid_accuracy: float
+    valid_loss: float
+    test_ids: np.ndarray
+    test_labels: np.ndarray
+    test_probabilities: np.ndarray
+    curves: dict[str, list[float]] = field(default_factory=dict)
+    seconds: float = 0.0
+    failed: str = ""
