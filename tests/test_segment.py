@@ -36,3 +36,26 @@ def test_half_precision_is_summed_in_float32(device):
     index = torch.zeros(1000, dtype=torch.long, device=device)
     assert segment.sum(ones, index, 1).item() == 1000  # bfloat16 alone stops counting at 256
     assert segment.sum(ones, index, 1).dtype == torch.bfloat16
+
+
+@given(st.integers(0, 9), st.integers(1, 4), st.integers(0, 2**31))
+def test_rows_are_ranked_within_their_group(rows, groups, seed):
+    generator = torch.Generator().manual_seed(seed)
+    index = torch.randint(groups, (rows,), generator=generator)
+    scores = torch.randint(3, (rows,), generator=generator).float()  # with equal ones
+    plain, best_first = segment.rank(index, groups), segment.rank(index, groups, by=scores)
+    for g in range(groups):
+        mine = (index == g).nonzero().squeeze(1).tolist()
+        assert [int(plain[n]) for n in mine] == list(range(len(mine)))
+        assert sorted(mine, key=lambda n: best_first[n]) == sorted(mine, key=lambda n: -scores[n])
+
+
+@given(st.integers(0, 40), st.integers(1, 4), st.integers(0, 2**31))
+def test_outer_products_group_by_group(rows, groups, seed):
+    generator = torch.Generator().manual_seed(seed)
+    left = torch.randn(rows, 2, generator=generator, dtype=torch.float64)
+    right = torch.randn(rows, 3, generator=generator, dtype=torch.float64)
+    index = (torch.randint(groups**2, (rows,), generator=generator).sqrt()).long()  # groups of unequal size
+    out = segment.outer(left, right, index, groups)
+    for g in range(groups):
+        torch.testing.assert_close(out[g], left[index == g].T @ right[index == g])

@@ -1,0 +1,69 @@
+"""Small random batches of graphs, as the arguments of a model, and what tests do to them."""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ssread.models import GraphClassifier
+
+FEATURES, EDGE_FEATURES = 5, 2
+SIZES = (6, 0, 1, 9, 3, 0)  # an empty graph inside and at the end, a single node
+
+
+class Batch(NamedTuple):
+    """The arguments of a model, in its order."""
+
+    x: Tensor
+    edge_index: Tensor
+    batch: Tensor
+    edge_attr: Tensor
+    batch_size: int
+    mask: Tensor | None = None
+
+
+def random_batch(sizes: tuple[int, ...] = SIZES, density: float = 0.5, dtype: torch.dtype = torch.float64) -> Batch:
+    """Undirected graphs of these sizes with random edges and features, from torch's seed."""
+    batch = torch.arange(len(sizes)).repeat_interleave(torch.tensor(sizes, dtype=torch.long))
+    nodes = batch.numel()
+    upper = (torch.rand(nodes, nodes) < density).triu(1) & (batch == batch.unsqueeze(1))
+    edge_index = (upper | upper.T).nonzero().T
+    x = torch.randn(nodes, FEATURES, dtype=dtype)
+    edge_attr = torch.randn(edge_index.size(1), EDGE_FEATURES, dtype=dtype)
+    return Batch(x, edge_index, batch, edge_attr, len(sizes))
+
+
+def permuted(given: Batch) -> Batch:
+    """The same graphs, nodes and edges renumbered at random; graphs keep their numbers."""
+    order = torch.randperm(given.x.size(0))
+    edges = torch.randperm(given.edge_index.size(1))
+    edge_index = order.argsort()[given.edge_index[:, edges]]
+    return Batch(given.x[order], edge_index, given.batch[order], given.edge_attr[edges], given.batch_size)
+
+
+def padded(given: Batch, nodes: int, edges: int) -> Batch:
+    """The same graphs filled up to this many nodes and edges: one dummy graph more, self-loops on the last node."""
+    more_nodes, more_edges = nodes - given.x.size(0), edges - given.edge_index.size(1)
+    assert more_nodes > 0
+    assert more_edges >= 0
+    return Batch(
+        torch.cat([given.x, given.x.new_zeros(more_nodes, FEATURES)]),
+        torch.cat([given.edge_index, torch.full((2, more_edges), nodes - 1)], dim=1),
+        torch.cat([given.batch, torch.full((more_nodes,), given.batch_size)]),
+        torch.cat([given.edge_attr, given.edge_attr.new_zeros(more_edges, EDGE_FEATURES)]),
+        given.batch_size + 1,
+        torch.arange(nodes) < given.x.size(0),
+    )
+
+
+def total_loss(model: GraphClassifier, given: Batch, num_graphs: int) -> Tensor:
+    """All that a training step adds up, of the first graphs; the square stands for any loss on logits."""
+    output = model.run(*given).first(num_graphs)
+    return output.logits.square().sum() + output.alignment_loss() + output.auxiliary_loss()
+
+
+def gradients(model: GraphClassifier) -> dict[str, Tensor]:
+    """The gradient of every parameter; clears them."""
+    found = {name: parameter.grad for name, parameter in model.named_parameters()}
+    model.zero_grad()
+    return found

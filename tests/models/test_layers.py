@@ -1,0 +1,67 @@
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from small_graphs import EDGE_FEATURES, random_batch
+
+from ssread.models.graphs import Graphs
+from ssread.models.layers import BatchNorm, EdgeMessages, head
+
+
+@given(st.integers(2, 12), st.integers(0, 5), st.integers(0, 2**31))
+def test_norm_with_a_mask_equals_torchs_on_the_real_rows(real, padding, seed):
+    torch.manual_seed(seed)
+    ours, torchs = BatchNorm(3).double(), torch.nn.BatchNorm1d(3).double()
+    with torch.no_grad():
+        for norm in (ours, torchs):
+            norm.weight.copy_(torch.tensor([1.0, 2.0, -1.0]))
+            norm.bias.copy_(torch.tensor([0.0, 3.0, 1.0]))
+    x = torch.randn(real + padding, 3, dtype=torch.float64, requires_grad=True)
+    order = torch.randperm(real + padding)
+    mask = (order < real).to(x.dtype).unsqueeze(1)
+    kept = x.detach()[order < real].requires_grad_()
+    out, expected = ours(x, mask)[order < real], torchs(kept)
+    torch.testing.assert_close(out, expected)
+    out.pow(3).sum().backward()
+    expected.pow(3).sum().backward()
+    torch.testing.assert_close(x.grad[order < real], kept.grad)
+    assert (x.grad[order >= real] == 0).all()
+    torch.testing.assert_close(ours.state_dict(), torchs.state_dict())
+    ours.eval(), torchs.eval()
+    torch.testing.assert_close(ours(x, mask)[order < real], torchs(kept))
+
+
+def test_norm_without_a_mask_is_torchs():
+    ours, torchs = BatchNorm(3), torch.nn.BatchNorm1d(3)
+    x = torch.randn(5, 3)
+    assert torch.equal(ours(x), torchs(x))
+    torch.testing.assert_close(ours.state_dict(), torchs.state_dict())
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+def test_norm_of_hardly_any_rows(rows):
+    norm = BatchNorm(3)
+    out = norm(torch.randn(rows, 3))
+    assert torch.equal(out, torch.zeros(rows, 3))
+    assert all(buffer.isfinite().all() for buffer in norm.buffers())
+
+
+@pytest.mark.parametrize("edge_channels", [0, EDGE_FEATURES])
+def test_messages_edge_by_edge(edge_channels):
+    batch = random_batch()
+    graphs = Graphs.of(*batch)
+    messages = EdgeMessages(4, edge_channels).double()
+    x = torch.randn(graphs.num_nodes, 4, dtype=torch.float64)
+    weight = torch.rand(batch.edge_index.size(1), 1, dtype=torch.float64)
+    expected = torch.zeros_like(x)
+    for edge, (source, target) in enumerate(batch.edge_index.T.tolist()):
+        e = messages.edge(batch.edge_attr[edge]) if edge_channels else messages.constant
+        expected[target] += weight[edge] * (x[source] + e).relu()
+    torch.testing.assert_close(messages(x, graphs, weight), expected)
+    assert repr(messages) == f"EdgeMessages(edge_channels={edge_channels})"
+
+
+@pytest.mark.parametrize(("layers", "widths"), [(1, [(12, 3)]), (2, [(12, 8), (8, 3)]), (3, [(12, 8), (8, 4), (4, 3)])])
+def test_heads_of_table_two(layers, widths):
+    linear = [m for m in head(12, 3, 8, layers, dropout=0.5).modules() if isinstance(m, torch.nn.Linear)]
+    assert [(m.in_features, m.out_features) for m in linear] == widths
