@@ -2,10 +2,15 @@
 
 from ssread.data.assemble import assemble
 from ssread.data.batch import Bounds, GraphBatch, PaddedBatch, epoch_plan
+from ssread.data.duplicates import count_duplicates, duplicate_groups
 from ssread.data.graphset import GraphSet
 from ssread.data.listing import list_datasets
 from ssread.data.load import load
+from ssread.data.molecules import from_smiles
+from ssread.data.networks import from_networkx
+from ssread.data.planted import planted
 from ssread.data.pyg import from_pyg
+from ssread.data.scaffold import scaffold_groups, scaffold_split
 from ssread.data.splits import Fold, check_folds, read_splits, stratified_folds, write_splits
 
 __all__ = [
@@ -16,11 +21,18 @@ __all__ = [
     "PaddedBatch",
     "assemble",
     "check_folds",
+    "count_duplicates",
+    "duplicate_groups",
     "epoch_plan",
+    "from_networkx",
     "from_pyg",
+    "from_smiles",
     "list_datasets",
     "load",
+    "planted",
     "read_splits",
+    "scaffold_groups",
+    "scaffold_split",
     "stratified_folds",
     "write_splits",
 ]

@@ -103,7 +103,7 @@ def assemble(
         node_feature_names=tuple(node_feature_names),
         edge_feature_names=tuple(edge_feature_names),
         ids=() if ids is None else tuple(ids),
-        undirected=undirected,
+        undirected=mended.symmetric,
         repairs=mended.repairs,
         node_columns=_columns(node_columns, source),
         graph_columns=_columns(graph_columns, source),
@@ -118,6 +118,7 @@ class _Edges:
 
     def __init__(self, row: np.ndarray, column: np.ndarray, graph: np.ndarray, attributes: np.ndarray | None):
         self.row, self.column, self.graph, self.attributes = row, column, graph, attributes
+        self.symmetric = False
         self.repairs: dict[str, int] = {}
 
     def take(self, which: np.ndarray) -> None:
@@ -160,15 +161,16 @@ def _mend(
         _count(edges.repairs, "self-loops dropped", int(len(proper) - proper.sum()))
         edges.take(np.flatnonzero(proper))
     key = sort_without_duplicates()
-    if undirected:
-        reverse = (node_ptr[edges.graph] + edges.column) * width + edges.row
-        if not np.array_equal(np.sort(reverse), key):
-            lonely = np.flatnonzero(~np.isin(reverse, key))
-            _count(edges.repairs, "reverse edges added", len(lonely))
-            row, column = edges.row, edges.column
-            edges.take(np.concatenate([np.arange(len(row)), lonely]))
-            edges.row[len(row) :], edges.column[len(row) :] = column[lonely], row[lonely]
-            sort_without_duplicates()
+    reverse = (node_ptr[edges.graph] + edges.column) * width + edges.row
+    edges.symmetric = np.array_equal(np.sort(reverse), key)
+    if undirected and not edges.symmetric:
+        lonely = np.flatnonzero(~np.isin(reverse, key))
+        _count(edges.repairs, "reverse edges added", len(lonely))
+        row, column = edges.row, edges.column
+        edges.take(np.concatenate([np.arange(len(row)), lonely]))
+        edges.row[len(row) :], edges.column[len(row) :] = column[lonely], row[lonely]
+        sort_without_duplicates()
+        edges.symmetric = True
     return edges
 
 

@@ -195,7 +195,7 @@ def read_splits(path: str | os.PathLike[str], num_graphs: int) -> list[Fold]:
                 raise InputError(f"{path}: {what!r} of fold {number} is no list of graph numbers.")
         try:
             folds.append(Fold(**{what: torch.tensor(part, dtype=torch.int64) for what, part in parts.items()}))
-        except (InputError, RuntimeError, OverflowError) as error:
+        except (ValueError, RuntimeError) as error:
             raise InputError(f"{path}, fold {number}: {error}") from None
     try:
         check_folds(folds, num_graphs)

@@ -37,6 +37,7 @@ def test_edges_are_those_of_a_slow_and_obvious_loop(raw: dict[str, Any], undirec
     assert found == sorted(expected)
     if has_features:
         assert [tuple(row) for row in graphs.edge_attr.tolist()] == [expected[edge] for edge in found]
+    assert graphs.undirected == all((graph, column, row) in expected for graph, row, column in expected)
     assert graphs.repairs == {what: count for what, count in counted.items() if count}
 
 
