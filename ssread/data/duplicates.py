@@ -25,8 +25,9 @@ def duplicate_groups(graphs: GraphSet, iterations: int = 10) -> npt.NDArray[np.i
         graphs: The set.
         iterations: How far a node sees: graphs that differ only in something further apart are taken for copies.
 
-    >>> from ssread.data.molecules import from_smiles
-    >>> duplicate_groups(from_smiles(["CCO", "CCN", "OCC"])).tolist()
+    >>> import networkx as nx
+    >>> from ssread.data.networks import from_networkx
+    >>> duplicate_groups(from_networkx([nx.path_graph(3), nx.cycle_graph(3), nx.star_graph(2)])).tolist()
     [0, 1, 0]
     """
     if iterations < 1:

@@ -64,8 +64,8 @@ def scaffold_split(molecules: GraphSet | Sequence[str], validation: float = 0.1,
         raise InputError(f"validation={validation} and test={test} must be shares above 0 that leave some to train on.")
     groups = scaffold_groups(molecules)
     names, group, sizes = np.unique(groups, return_inverse=True, return_counts=True)
-    train_room = (1 - validation - test) * len(groups)
-    validation_room = validation * len(groups)
+    train_room = round((1 - validation - test) * len(groups))
+    validation_room = round(validation * len(groups))
     part_of_scaffold = np.full(len(names), 2)
     for scaffold in np.lexsort((names, -sizes)):
         if sizes[scaffold] <= train_room:
