@@ -117,7 +117,7 @@ def _read_delimited(path: Path, columns: Columns) -> MoleculeRows:
 
 
 def _read_smi(path: Path, columns: Columns) -> MoleculeRows:
-    lines = enumerate(_read_text(path).splitlines(), start=1)
+    lines = enumerate(io.StringIO(_read_text(path), newline=None), start=1)
     rows = [(number, line.strip().split(None, 2)) for number, line in lines if line.strip()]
     header = ["smiles", "name", "label"][: max((len(cells) for _, cells in rows), default=1)]
     if rows and rows[0][1][0].lower() == "smiles":

@@ -78,7 +78,8 @@ def read_molecules(
         path: The file; its ending tells the kind.
         smiles: Column of the SMILES (not used for .sdf).
         label: Column of the class; ``None`` for molecules to predict.
-        id: Column of what each molecule is called; by default the number of its line (.parquet: row, from 1).
+        id: Column of what each molecule is called; by default, and where a cell is empty, the number of its line
+            (.parquet: row, from 1).
         on_error: As for :func:`from_smiles`; rows without a label and rows with too many cells count as errors too.
         features: As for :func:`from_smiles`.
         hydrogens: As for :func:`from_smiles`.
@@ -129,7 +130,7 @@ def _to_graphs(
         **describe(molecules, features, elements)._asdict(),
         y=y,
         class_names=class_names,
-        ids=[str((rows.numbers if rows.ids is None else rows.ids)[index]) for index in kept],
+        ids=[_id(rows, index) for index in kept],
         graph_texts={"smiles": [rows.texts[index].strip() for index in kept]},
         source=source,
     )
@@ -137,6 +138,11 @@ def _to_graphs(
         f"molecules skipped ({what} {_places(rows.unit, numbers)})": len(numbers) for what, numbers in problems.items()
     }
     return replace(graphs, repairs={**graphs.repairs, **skipped})
+
+
+def _id(rows: MoleculeRows, index: int) -> str:
+    given = None if rows.ids is None else rows.ids[index]
+    return str(rows.numbers[index]) if is_missing(given) else str(given)
 
 
 def _problems(rows: MoleculeRows) -> dict[str, list[int]]:

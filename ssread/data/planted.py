@@ -7,6 +7,7 @@ another as an induced subgraph. The number of nodes is drawn without regard to t
 neither the size of a graph nor the order of its nodes tells anything: the structure alone decides.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -73,7 +74,11 @@ def planted(
     >>> len(graphs), graphs.class_names
     (100, ('house', 'cycle'))
     """
-    smallest, largest = (nodes, nodes) if isinstance(nodes, int) else nodes
+    smallest, largest = nodes if isinstance(nodes, Sequence) and len(nodes) == 2 else (nodes, nodes)
+    counts = {"num_graphs": num_graphs, "num_motifs": num_motifs, "num_classes": num_classes, "seed": seed}
+    for option, value in {**counts, "nodes": smallest, "the largest of nodes": largest}.items():
+        if not isinstance(value, int | np.integer) or value < 0:
+            raise InputError(f"planted: {option} is {value!r}; it is a whole number, 0 or more.")
     _check(num_graphs, num_motifs, num_classes, smallest, largest, noise, label_noise, feature_noise)
     rng = np.random.default_rng(seed)
     pieces = []
