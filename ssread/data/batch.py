@@ -106,10 +106,11 @@ def expand(pointer: Tensor, ids: Tensor) -> Expansion:
     tensor([2, 3, 4, 0, 1])
     """
     start = pointer[ids]
-    ptr = torch.zeros(ids.numel() + 1, dtype=torch.int64, device=pointer.device)
-    torch.cumsum(pointer[ids + 1] - start, 0, out=ptr[1:])
-    owner = torch.repeat_interleave(ptr.diff())
-    source = torch.arange(owner.numel(), device=pointer.device) + (start - ptr[:-1])[owner]
+    counts = pointer[ids + 1] - start
+    ptr = torch.nn.functional.pad(counts.cumsum(0), (1, 0))
+    owner = torch.repeat_interleave(counts)
+    # index_select is several times faster than indexing with brackets on a CPU.
+    source = (start - ptr[:-1]).index_select(0, owner).add_(torch.arange(owner.numel(), device=pointer.device))
     return Expansion(ptr, owner, source)
 
 
@@ -143,7 +144,7 @@ def batch(graphs: GraphSet, which: slice | Sequence[int] | Tensor) -> GraphBatch
     nodes, edges = expand(graphs.node_ptr, ids), expand(graphs.edge_ptr, ids)
     return GraphBatch(
         x=graphs.x.index_select(0, nodes.source),
-        edge_index=graphs.edge_index.index_select(1, edges.source) + nodes.ptr[edges.owner],
+        edge_index=graphs.edge_index.index_select(1, edges.source).add_(nodes.ptr.index_select(0, edges.owner)),
         edge_attr=None if graphs.edge_attr is None else graphs.edge_attr.index_select(0, edges.source),
         batch=nodes.owner,
         ptr=nodes.ptr,

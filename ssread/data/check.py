@@ -82,14 +82,15 @@ def _check_edges(graphs: GraphSet, source: str) -> None:
     if row.dtype != torch.int64:
         raise InputError(f"{source}: edge_index is {row.dtype}, not int64.")
     graph = torch.repeat_interleave(graphs.edge_counts)
-    wrong = (torch.minimum(row, column) < 0) | (torch.maximum(row, column) >= graphs.node_counts[graph])
+    num_nodes = graphs.node_counts.index_select(0, graph)
+    wrong = (torch.minimum(row, column) < 0) | (torch.maximum(row, column) >= num_nodes)
     if bool(wrong.any()):
         edge = int(wrong.nonzero()[0])
         raise InputError(
             f"{source}: graph {int(graph[edge])} has an edge from node {int(row[edge])} to node "
-            f"{int(column[edge])}, but only {int(graphs.node_counts[graph[edge]])} nodes (0, 1, ...)."
+            f"{int(column[edge])}, but only {int(num_nodes[edge])} nodes (0, 1, ...)."
         )
-    key = (graphs.node_ptr[graph] + row) * (int(graphs.node_counts.max()) + 1) + column
+    key = (graphs.node_ptr.index_select(0, graph) + row) * (int(graphs.node_counts.max()) + 1) + column
     disorder = key.diff() <= 0
     if bool(disorder.any()):
         edge = int(disorder.nonzero()[0]) + 1

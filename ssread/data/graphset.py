@@ -169,11 +169,11 @@ class GraphSet:
         numbers = ids.tolist()
         return replace(
             self,
-            x=self.x[nodes.source],
+            x=self.x.index_select(0, nodes.source),
             node_ptr=nodes.ptr,
-            edge_index=self.edge_index[:, edges.source],
+            edge_index=self.edge_index.index_select(1, edges.source),
             edge_ptr=edges.ptr,
-            edge_attr=None if self.edge_attr is None else self.edge_attr[edges.source],
+            edge_attr=None if self.edge_attr is None else self.edge_attr.index_select(0, edges.source),
             y=None if self.y is None else self.y[ids],
             ids=tuple(self.ids[number] for number in numbers),
             node_columns={name: column[nodes.source] for name, column in self.node_columns.items()},
