@@ -336,7 +336,7 @@ def _graph_of_node(
         if dim_size is not None and dim_size != ptr.numel() - 1:
             raise InputError(f"ptr describes {ptr.numel() - 1} graphs, but dim_size is {dim_size}.")
         dim_size = ptr.numel() - 1
-        if _is_concrete(ptr) and not (ptr[0] == 0 and ptr[-1] == num_nodes and bool((ptr.diff() >= 0).all())):
+        if segment.is_concrete(ptr) and not (ptr[0] == 0 and ptr[-1] == num_nodes and bool((ptr.diff() >= 0).all())):
             raise InputError(f"ptr must rise from 0 to the number of nodes, {num_nodes}, but it is {ptr.tolist()}.")
         if index is None:
             graphs = torch.arange(dim_size, device=device)
@@ -350,7 +350,7 @@ def _graph_of_node(
         raise InputError(f"index must hold whole numbers, but is {index.dtype}.")
     if dim_size is None:
         dim_size = int(index.max()) + 1 if num_nodes > 0 else 0
-    if num_nodes > 0 and _is_concrete(index):
+    if num_nodes > 0 and segment.is_concrete(index):
         low, high = index.min(), index.max()
         if low < 0 or high >= dim_size:
             raise InputError(
@@ -358,12 +358,6 @@ def _graph_of_node(
                 f"but there are {dim_size} graphs, numbered from 0 (dim_size={dim_size})."
             )
     return index, dim_size
-
-
-def _is_concrete(tensor: Tensor) -> bool:
-    """Whether values may be looked at: not while tracing or lifting, nor on a GPU, where a look stalls everything."""
-    lifted = torch._C._functorch.is_batchedtensor(tensor)
-    return tensor.device.type == "cpu" and not torch.compiler.is_compiling() and not lifted
 
 
 def _check_width(x: Tensor, in_channels: int) -> Tensor:

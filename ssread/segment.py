@@ -8,7 +8,7 @@ and ``index_add`` takes a third of the time of ``scatter_add`` on a CPU. An empt
 import torch
 from torch import Tensor
 
-__all__ = ["count", "max", "mean", "outer", "rank", "softmax", "sum"]
+__all__ = ["count", "is_concrete", "max", "mean", "outer", "rank", "softmax", "sum"]
 
 
 def sum(values: Tensor, index: Tensor, size: int) -> Tensor:
@@ -19,6 +19,13 @@ def sum(values: Tensor, index: Tensor, size: int) -> Tensor:
     wide = values.float() if values.dtype in (torch.bfloat16, torch.float16) else values
     total = wide.new_zeros(size, *values.shape[1:]).index_add(0, index, wide)
     return total.to(values.dtype)
+
+
+def is_concrete(*tensors: Tensor) -> bool:
+    """Whether values may be looked at: not while tracing or lifting, nor on a GPU, where a look stalls everything."""
+    if torch.compiler.is_compiling():
+        return False
+    return all(t.device.type == "cpu" and not torch._C._functorch.is_functorch_wrapped_tensor(t) for t in tensors)
 
 
 def count(index: Tensor, size: int) -> Tensor:

@@ -12,7 +12,7 @@ from ssread.errors import InputError
 from ssread.models.graphs import Encoder, Encoding, Graphs
 from ssread.models.layers import BatchNorm
 
-__all__ = ["DiffPool", "Pooled", "diff_pool", "num_clusters"]
+__all__ = ["DiffPool", "DiffPooling", "Pooled", "diff_pool", "num_clusters"]
 
 
 def num_clusters(max_nodes: int, ratio: float = 0.1, most: int = 100) -> int:
@@ -86,6 +86,19 @@ class SAGEStack(nn.Module):
         return torch.cat(outputs, dim=-1)
 
 
+class DiffPooling(nn.Module):
+    """:func:`diff_pool` with an assignment that GraphSAGE layers of its own give."""
+
+    def __init__(self, in_channels: int, hidden_channels: int, num_layers: int, num_clusters: int):
+        super().__init__()
+        self.assignment = SAGEStack(in_channels, hidden_channels, num_layers)
+        self.to_clusters = nn.Linear(num_layers * hidden_channels, num_clusters)
+
+    def forward(self, x: Tensor, graphs: Graphs) -> Pooled:
+        """Clusters of the node vectors ``x`` [N, d]; who belongs to which is told by the graphs alone."""
+        return diff_pool(x, self.to_clusters(self.assignment(graphs)), graphs)
+
+
 class DiffPool(Encoder):
     """`"Hierarchical Graph Representation Learning with Differentiable Pooling" <https://arxiv.org/abs/1806.08804>`_
     in the form of Table II: three GraphSAGE layers, one pooling, one GraphSAGE layer on the clusters.
@@ -107,22 +120,18 @@ class DiffPool(Encoder):
             raise InputError(f"diffpool needs num_clusters of 1 or more, but {num_clusters} was given.")
         self.num_clusters = num_clusters
         self.embedding = SAGEStack(in_channels, hidden_channels, num_layers)
-        self.assignment = SAGEStack(in_channels, hidden_channels, num_layers)
-        self.to_clusters = nn.Linear(num_layers * hidden_channels, num_clusters)
+        self.pool = DiffPooling(in_channels, hidden_channels, num_layers, num_clusters)
         self.conv = DenseSAGEConv(num_layers * hidden_channels, hidden_channels)
         self.norm = BatchNorm(hidden_channels)
 
     def encode(self, graphs: Graphs) -> Encoding:
         """Cluster vectors of checked graphs, [B * C, d], and the losses ``link`` and ``entropy``."""
-        pooled = diff_pool(self.embedding(graphs), self.to_clusters(self.assignment(graphs)), graphs)
+        pooled = self.pool(self.embedding(graphs), graphs)
         clusters = self.conv(pooled.x, pooled.adjacency).relu().flatten(0, 1)
         real = torch.ones_like(graphs.x[:, :1]) if graphs.mask is None else graphs.mask
         real = segment.max(real, graphs.batch, graphs.batch_size).repeat_interleave(self.num_clusters, dim=0)
         graph = torch.arange(graphs.batch_size, device=clusters.device).repeat_interleave(self.num_clusters)
-        batch = torch.where(self._has_nodes(graphs), graph, graphs.batch_size)
+        some = (segment.count(graphs.batch, graphs.batch_size) > 0).repeat_interleave(self.num_clusters)
+        batch = torch.where(some, graph, graphs.batch_size)
         losses = {"link": pooled.link_loss, "entropy": pooled.entropy_loss}
         return Encoding(self.norm(clusters, real), batch, losses, dropped=True)
-
-    def _has_nodes(self, graphs: Graphs) -> Tensor:
-        """For every cluster whether its graph has nodes, [B * C]."""
-        return (segment.count(graphs.batch, graphs.batch_size) > 0).repeat_interleave(self.num_clusters)

@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from ssread import segment
 from ssread.models.graphs import Encoder, Encoding, Graphs
-from ssread.models.layers import BatchNorm, EdgeMessages
+from ssread.models.layers import BatchNorm, Dropout, EdgeMessages
 
 __all__ = ["GCN", "EdgeAwareGCNConv"]
 
@@ -39,7 +39,7 @@ class EdgeAwareGCNConv(nn.Module):
         """Node vectors [N, d] to node vectors; ``degree`` [N, 1] counts the node itself too."""
         x = self.lin(h)
         scale = degree.rsqrt()
-        weight = scale.index_select(0, graphs.source)  # the other root is the same for all messages of a node
+        weight = scale.squeeze(-1).index_select(0, graphs.source)  # the other root is the same for all of a node's
         return self.messages(x, graphs, weight) * scale + (x + self.root).relu() / degree
 
 
@@ -66,7 +66,7 @@ class GCN(Encoder):
         self.node_encoder = nn.Linear(in_channels, hidden_channels)
         self.convs = nn.ModuleList(EdgeAwareGCNConv(hidden_channels, edge_channels) for _ in range(num_layers))
         self.norms = nn.ModuleList(BatchNorm(hidden_channels) for _ in range(num_layers))
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def encode(self, graphs: Graphs) -> Encoding:
         """Node vectors of checked graphs."""

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from ssread.models.graphs import Encoder, Encoding, Graphs
-from ssread.models.layers import BatchNorm, EdgeMessages
+from ssread.models.layers import BatchNorm, Dropout, EdgeMessages
 
 __all__ = ["GIN", "GINConv"]
 
@@ -61,7 +61,7 @@ class GIN(Encoder):
         self.node_encoder = nn.Linear(in_channels, hidden_channels)
         self.convs = nn.ModuleList(GINConv(hidden_channels, edge_channels) for _ in range(num_layers))
         self.norms = nn.ModuleList(BatchNorm(hidden_channels) for _ in range(num_layers))
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def encode(self, graphs: Graphs) -> Encoding:
         """Node vectors of checked graphs."""

@@ -1,12 +1,14 @@
 """What goes into an encoder and what comes out of it."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from ssread.errors import InputError
+from ssread.neighbours import Neighbours
 
 __all__ = ["Encoder", "Encoding", "Graphs"]
 
@@ -80,6 +82,11 @@ class Graphs:
     def target(self) -> Tensor:
         """The node every edge enters, [E]; it receives the message, as everywhere in PyG."""
         return self.edge_index[1]
+
+    @cached_property
+    def neighbours(self) -> Neighbours:
+        """The edges, ready for sums over neighbours."""
+        return Neighbours(self.source, self.target, self.num_nodes)
 
     @property
     def num_nodes(self) -> int:

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from ssread import segment
 from ssread.models.graphs import Graphs
+from ssread.neighbours import Neighbours
 
 __all__ = ["GCNConv", "Propagation", "propagation"]
 
@@ -16,21 +17,18 @@ class Propagation:
     """The matrix of Equation 1: D^-1/2 (A + I) D^-1/2, of the kept nodes alone.
 
     Attributes:
-        source: The node every edge leaves, [E].
-        target: The node every edge enters, [E].
-        edge: Weights of the edges, [E, 1]; 0 where an end was dropped.
+        neighbours: The edges.
+        edge: Weights of the edges, [E]; 0 where an end was dropped.
         loop: Weight of every node's self-loop, [N, 1].
     """
 
-    source: Tensor
-    target: Tensor
+    neighbours: Neighbours
     edge: Tensor
     loop: Tensor
 
     def __matmul__(self, x: Tensor) -> Tensor:
         """The product with node vectors [N, d]."""
-        arriving = x.index_select(0, self.source) * self.edge
-        return segment.sum(arriving, self.target, x.size(0)) + x * self.loop
+        return self.neighbours.sum(x, self.edge) + x * self.loop
 
 
 def propagation(graphs: Graphs, kept: Tensor | None = None) -> Propagation:
@@ -44,7 +42,7 @@ def propagation(graphs: Graphs, kept: Tensor | None = None) -> Propagation:
         there = there * kept.index_select(0, source) * kept.index_select(0, target)
     scale = (segment.sum(there, target, graphs.num_nodes) + 1).rsqrt()
     edge = there * scale.index_select(0, source) * scale.index_select(0, target)
-    return Propagation(source, target, edge.unsqueeze(-1), scale.square().unsqueeze(-1))
+    return Propagation(graphs.neighbours, edge, scale.square().unsqueeze(-1))
 
 
 class GCNConv(nn.Module):

@@ -6,7 +6,7 @@ from torch import Tensor, nn
 from ssread import segment
 from ssread.models.graphs import Graphs
 
-__all__ = ["BatchNorm", "EdgeMessages", "head"]
+__all__ = ["BatchNorm", "Dropout", "EdgeMessages", "head"]
 
 
 class BatchNorm(nn.BatchNorm1d):
@@ -41,6 +41,26 @@ class BatchNorm(nn.BatchNorm1d):
         return (x - mean) * ((var + self.eps).rsqrt() * self.weight) + self.bias
 
 
+class Dropout(nn.Dropout):
+    """Dropout that takes eight decisions from one random number where torch takes one: a fifth of the time on a CPU.
+
+    The share dropped is rounded to a 256th there (0.5 is exact).
+    """
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Drops entries in training and scales the others up."""
+        if not self.training or not segment.is_concrete(x):
+            return super().forward(x)
+        dropped = round(256 * self.p)
+        if dropped == 0:
+            return x
+        if dropped == 256:
+            return x * 0
+        decisions = torch.randint(-(2**63), 2**63 - 1, ((x.numel() + 7) // 8,)).view(torch.uint8)
+        kept = (decisions[: x.numel()] >= dropped).to(x.dtype).mul_(256 / (256 - dropped))
+        return x * kept.view(x.shape)
+
+
 class EdgeMessages(nn.Module):
     r"""Messages that know the edge they take: :math:`\sum_j w_{ij} \, \mathrm{relu}(x_j + e_{ij})`.
 
@@ -69,13 +89,12 @@ class EdgeMessages(nn.Module):
             nn.init.uniform_(self.constant, -1, 1)  # as a linear map of one constant feature would start
 
     def forward(self, x: Tensor, graphs: Graphs, weight: Tensor | None = None) -> Tensor:
-        """The sum of the messages that arrive at every node, [N, channels]; ``weight`` [E, 1] scales each."""
-        if self.edge_channels:
-            messages = (x.index_select(0, graphs.source) + self.edge(graphs.edge_attr)).relu()
-        else:
-            messages = (x + self.constant).relu().index_select(0, graphs.source)
+        """The sum of the messages that arrive at every node, [N, channels]; ``weight`` [E] scales each."""
+        if not self.edge_channels:
+            return graphs.neighbours.sum((x + self.constant).relu(), weight)
+        messages = (x.index_select(0, graphs.source) + self.edge(graphs.edge_attr)).relu()
         if weight is not None:
-            messages = messages * weight
+            messages = messages * weight.unsqueeze(-1)
         return segment.sum(messages, graphs.target, x.size(0))
 
     def __repr__(self) -> str:
@@ -92,6 +111,6 @@ def head(in_channels: int, num_classes: int, hidden_channels: int, num_layers: i
     layers: list[nn.Module] = []
     width = hidden_channels
     for _ in range(num_layers - 1):
-        layers += [nn.Linear(in_channels, width), nn.ReLU(), nn.Dropout(dropout)]
+        layers += [nn.Linear(in_channels, width), nn.ReLU(), Dropout(dropout)]
         in_channels, width = width, max(width // 2, 1)
     return nn.Sequential(*layers, nn.Linear(in_channels, num_classes))

@@ -3,7 +3,7 @@
 from torch import nn
 
 from ssread.models.graphs import Encoder, Encoding, Graphs
-from ssread.models.layers import BatchNorm
+from ssread.models.layers import BatchNorm, Dropout
 
 __all__ = ["StructureBlind"]
 
@@ -24,7 +24,7 @@ class StructureBlind(Encoder):
         inputs = [in_channels] + [hidden_channels] * (num_layers - 1)
         self.layers = nn.ModuleList(nn.Linear(width, hidden_channels) for width in inputs)
         self.norms = nn.ModuleList(BatchNorm(hidden_channels) for _ in inputs)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def encode(self, graphs: Graphs) -> Encoding:
         """Node vectors of checked graphs."""

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from small_graphs import EDGE_FEATURES, random_batch
 
 from ssread.models.graphs import Graphs
-from ssread.models.layers import BatchNorm, EdgeMessages, head
+from ssread.models.layers import BatchNorm, Dropout, EdgeMessages, head
 
 
 @given(st.integers(2, 12), st.integers(0, 5), st.integers(0, 2**31))
@@ -52,7 +52,7 @@ def test_messages_edge_by_edge(edge_channels):
     graphs = Graphs.of(*batch)
     messages = EdgeMessages(4, edge_channels).double()
     x = torch.randn(graphs.num_nodes, 4, dtype=torch.float64)
-    weight = torch.rand(batch.edge_index.size(1), 1, dtype=torch.float64)
+    weight = torch.rand(batch.edge_index.size(1), dtype=torch.float64)
     expected = torch.zeros_like(x)
     for edge, (source, target) in enumerate(batch.edge_index.T.tolist()):
         e = messages.edge(batch.edge_attr[edge]) if edge_channels else messages.constant
@@ -65,3 +65,27 @@ def test_messages_edge_by_edge(edge_channels):
 def test_heads_of_table_two(layers, widths):
     linear = [m for m in head(12, 3, 8, layers, dropout=0.5).modules() if isinstance(m, torch.nn.Linear)]
     assert [(m.in_features, m.out_features) for m in linear] == widths
+
+
+@pytest.mark.parametrize("p", [0.2, 0.5, 0.9])
+def test_dropout_drops_the_share_it_was_told_and_keeps_the_mean(p):
+    layer, x = Dropout(p), torch.ones(999, 101, requires_grad=True)
+    out = layer(x)
+    assert (out == 0).float().mean().item() == pytest.approx(p, abs=0.01)
+    assert out.mean().item() == pytest.approx(1, abs=0.05)
+    assert len(out.unique()) == 2
+    out.sum().backward()
+    assert torch.equal(x.grad, out)
+    assert torch.equal(layer.eval()(x), x)
+
+
+def test_dropout_follows_the_seed():
+    layer, x = Dropout(0.5), torch.ones(7, 3)
+    torch.manual_seed(1)
+    first = layer(x)
+    assert not torch.equal(layer(x), first)
+    torch.manual_seed(1)
+    assert torch.equal(layer(x), first)
+    assert torch.equal(Dropout(0.0)(x), x)
+    assert Dropout(1.0)(x).abs().sum() == 0
+    assert Dropout(0.5)(torch.ones(0, 3)).shape == (0, 3)

@@ -1,0 +1,52 @@
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ssread.neighbours import Neighbours
+
+graphs = st.tuples(st.integers(1, 7), st.integers(0, 20), st.booleans(), st.booleans(), st.integers(0, 2**31))
+
+
+def draw(graph: tuple[int, int, bool, bool, int]) -> tuple[Neighbours, torch.Tensor, torch.Tensor | None]:
+    """Directed edges in any order, repeated ones and self-loops among them."""
+    nodes, edges, in_order, weighted, seed = graph
+    generator = torch.Generator().manual_seed(seed)
+    source, target = torch.randint(nodes, (2, edges), generator=generator)
+    if in_order:
+        source = source.sort().values
+    weight = torch.rand(edges, generator=generator, dtype=torch.float64) if weighted else None
+    values = torch.randn(nodes, 3, generator=generator, dtype=torch.float64, requires_grad=True)
+    return Neighbours(source, target, nodes), values, weight
+
+
+@given(graphs)
+def test_sum_is_the_product_with_the_adjacency_matrix(graph):
+    neighbours, values, weight = draw(graph)
+    matrix = torch.zeros(len(values), len(values), dtype=torch.float64)
+    for edge, (s, t) in enumerate(zip(neighbours.source, neighbours.target, strict=True)):
+        matrix[t, s] += 1 if weight is None else weight[edge]
+    torch.testing.assert_close(neighbours.sum(values, weight), matrix @ values)
+
+
+@given(graphs)
+def test_gradient_is_that_of_gathering_and_scattering(graph):
+    neighbours, values, weight = draw(graph)
+    upstream = torch.randn_like(values)
+
+    def plain(values: torch.Tensor) -> torch.Tensor:  # under vmap the messages are gathered and scattered
+        return torch.func.vmap(lambda v: neighbours.sum(v, weight))(values.unsqueeze(0))[0]
+
+    (ours,) = torch.autograd.grad(neighbours.sum(values, weight), values, upstream)
+    (expected,) = torch.autograd.grad(plain(values), values, upstream)
+    torch.testing.assert_close(ours, expected)
+
+
+def test_gradcheck():
+    neighbours, values, weight = draw((5, 12, False, True, 0))
+    assert torch.autograd.gradcheck(lambda v: neighbours.sum(v, weight), (values,))
+
+
+def test_half_precision_takes_the_plain_way():
+    neighbours, values, weight = draw((5, 12, False, True, 0))
+    half = neighbours.sum(values.bfloat16(), weight.bfloat16())
+    torch.testing.assert_close(half.double(), neighbours.sum(values, weight), atol=0.05, rtol=0.05)
