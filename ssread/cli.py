@@ -1,6 +1,6 @@
 """The command line: a thin shell over the library, one function per verb."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -43,3 +43,29 @@ def datasets() -> None:
     console = Console()
     console.width = max(console.width, 116)  # a table that is cut to the width of a pipe or a small window is no use
     console.print(as_table(list_datasets()))
+
+
+@app.command()
+def models(
+    dataset: Annotated[str | None, typer.Argument(help="Sizes are those of this dataset instead of MUTAG's.")] = None,
+) -> None:
+    """Print the layers and the number of parameters of every model beside the paper's Table II."""
+    from rich.console import Console
+
+    from ssread.models.table import MUTAG, as_table, describe_all
+
+    sizes = MUTAG
+    if dataset is not None:
+        from ssread.data import load
+
+        graphs = load(dataset)
+        sizes = {
+            "in_channels": graphs.num_node_features,
+            "num_classes": graphs.num_classes,
+            "edge_channels": graphs.num_edge_features,
+            "max_nodes": int(graphs.node_counts.max()),
+        }
+    console = Console()
+    console.width = max(console.width, 140)
+    title = f"Models (paper: Table II; parameters for {dataset or 'MUTAG'} with either readout, K = 4)"
+    console.print(as_table(describe_all(**sizes), title))
