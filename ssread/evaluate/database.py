@@ -1,0 +1,126 @@
+"""The SQLite file under the results store: opened for several processes, its errors put into sentences."""
+
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ssread.errors import InputError
+
+APPLICATION = 0x53535264  # "SSRd": tells our files from other programs' SQLite files
+VERSION = 1
+SCHEMA = """
+CREATE TABLE runs (
+    key TEXT PRIMARY KEY,
+    dataset TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    arch TEXT NOT NULL,
+    readout TEXT NOT NULL,
+    aggr TEXT NOT NULL,
+    num_positions INTEGER NOT NULL,
+    seed INTEGER NOT NULL,
+    fold INTEGER NOT NULL,
+    num_folds INTEGER NOT NULL,
+    selection TEXT NOT NULL,
+    valid_accuracy REAL,
+    valid_loss REAL,
+    test_accuracy REAL,
+    best_epoch INTEGER NOT NULL,
+    epochs INTEGER NOT NULL,
+    seconds REAL NOT NULL,
+    failed TEXT NOT NULL,
+    device TEXT NOT NULL,
+    ssread TEXT NOT NULL,
+    torch TEXT NOT NULL,
+    torch_geometric TEXT NOT NULL,
+    python TEXT NOT NULL,
+    run TEXT NOT NULL,
+    training TEXT NOT NULL,
+    predictions BLOB NOT NULL,
+    curves BLOB NOT NULL
+)
+"""
+BUSY = ("locked", "busy", "locking protocol")
+
+
+def connect(path: Path, timeout: float) -> sqlite3.Connection:
+    """Open a store, made where there is none; ``timeout`` is how many seconds to wait for other processes."""
+    if path.is_dir():
+        raise InputError(f"{path} is a folder: name the file in it that the results go to, e.g. {path / 'results.db'}.")
+    with errors_as_sentences(path, timeout):
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"The folder of {path} cannot be made: {error.strerror} ({error.filename}).") from None
+        connection = sqlite3.connect(path, timeout=timeout, isolation_level=None, check_same_thread=False)
+        try:
+            _prepare(connection, path, time.monotonic() + timeout)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def _prepare(connection: sqlite3.Connection, path: Path, deadline: float) -> None:
+    """Check that the file is ours, or make it so. Tried again while another process does the same."""
+    while True:
+        try:
+            if _is_ours(connection, path):
+                return
+            connection.execute("PRAGMA journal_mode = WAL")  # this one does not wait for others by itself
+            connection.execute("BEGIN IMMEDIATE")
+            if not _is_ours(connection, path):
+                connection.execute(SCHEMA)
+                connection.execute(f"PRAGMA application_id = {APPLICATION}")
+                connection.execute(f"PRAGMA user_version = {VERSION}")
+            connection.execute("COMMIT")
+            return
+        except sqlite3.OperationalError as error:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            if time.monotonic() > deadline or not any(word in str(error) for word in BUSY):
+                raise
+            time.sleep(0.02)
+
+
+def _is_ours(connection: sqlite3.Connection, path: Path) -> bool:
+    """False for a file with nothing in it; one statement, so that it sees one state of the file."""
+    application, version, tables = connection.execute(
+        "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master)"
+        " FROM pragma_application_id, pragma_user_version"
+    ).fetchone()
+    if application == APPLICATION and version > VERSION:
+        raise InputError(
+            f"{path} was written by a newer version of ssread (format {version}, this one knows {VERSION}): "
+            "update with pip install --upgrade ssread, or name another file."
+        )
+    if application != APPLICATION and tables:
+        raise InputError(f"{path} is the SQLite file of another program: name another file for the results.")
+    return application == APPLICATION
+
+
+@contextmanager
+def errors_as_sentences(path: Path, timeout: float) -> Iterator[None]:
+    """Raise what SQLite says as an ``InputError`` that names the file and what to do."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise InputError(_sentence(path, timeout, str(error))) from error
+
+
+def _sentence(path: Path, timeout: float, problem: str) -> str:
+    again = "then run the same command again, and it goes on from there"
+    if "full" in problem:
+        return f"The disk is full: {path} could not take another result. What it holds is safe; make room, {again}."
+    if any(word in problem for word in BUSY):
+        return f"{path} has been locked by another process for {timeout:g} seconds: wait for it or end it, {again}."
+    if "readonly" in problem:
+        return f"{path} cannot be written: change its permissions or those of its folder, or name another file."
+    if "unable to open" in problem:
+        return f"{path} cannot be opened: check that its folder can be written, or name another file."
+    if "not a database" in problem:
+        return f"{path} is not a results store: name another file, or remove this one."
+    if "malformed" in problem:
+        return f"{path} is damaged ({problem}): restore a copy of it, or remove it and run again."
+    return f"{path} cannot be used as a results store ({problem})."

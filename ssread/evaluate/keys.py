@@ -1,0 +1,75 @@
+"""What makes two trainings the same one: the data, every setting, the seed and the fold, as one hash."""
+
+import dataclasses
+import hashlib
+import json
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ssread.data.graphset import GraphSet
+from ssread.errors import InputError
+from ssread.train.runs import Run, Training
+
+__all__ = ["SELECTION", "DatasetId", "fingerprint", "identify", "run_key"]
+
+#: How the epoch whose weights are tested is chosen; part of every key, so that another rule never mixes with this one.
+SELECTION = "best validation accuracy, ties by validation loss"
+
+
+class DatasetId(NamedTuple):
+    """A dataset's name and the hash of what it holds."""
+
+    name: str
+    fingerprint: str
+
+
+def identify(graphs: GraphSet) -> DatasetId:
+    """The name and fingerprint of a set."""
+    return DatasetId(graphs.name, fingerprint(graphs))
+
+
+def fingerprint(graphs: GraphSet) -> str:
+    """SHA-256 of all that a classifier sees of a set, so that two sets of one name are told apart."""
+    digest = hashlib.sha256()
+    for name in ("x", "node_ptr", "edge_index", "edge_ptr", "edge_attr", "y"):
+        tensor = getattr(graphs, name)
+        digest.update(f"{name} {None if tensor is None else (tensor.dtype, *tensor.shape)};".encode())
+        if tensor is not None:
+            digest.update(tensor.detach().cpu().contiguous().numpy().data)
+    return digest.hexdigest()
+
+
+def run_key(dataset: DatasetId, run: Run, training: Training) -> str:
+    """The key of a training in the results store."""
+    settings = {
+        "dataset": dataset._asdict(),
+        "run": dataclasses.asdict(run),
+        "training": dataclasses.asdict(training),
+        "selection": SELECTION,
+    }
+    return hashlib.sha256(canonical_json(settings).encode()).hexdigest()
+
+
+def canonical_json(value: Any) -> str:
+    """The one way to write plain settings as JSON: keys sorted, 1.0 as 1, tuples as lists, no NaN.
+
+    >>> canonical_json({"b": (1.0, None), "a": np.int64(2)})
+    '{"a":2,"b":[1,null]}'
+    """
+    try:
+        return json.dumps(_plain(value), sort_keys=True, separators=(",", ":"), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"Settings consist of texts, finite numbers, lists and dictionaries; found {value} ({error})."
+        ) from None
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -1,0 +1,220 @@
+"""What the numbers of a protocol say: means, intervals, paired tests, and a verdict in words."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from ssread.errors import InputError
+
+__all__ = ["ALPHA", "Comparison", "Summary", "compare", "holm", "summarize"]
+
+ALPHA = 0.05  # the paper's bold face, and one minus the level of every interval
+NOTHING = float("nan")
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One readout's result.
+
+    Attributes:
+        mean: The mean over seeds of the mean over folds.
+        sd: The standard deviation of the seeds' means, which the paper prints; of the folds where there is one seed.
+        sd_over: Which of them: ``seeds`` or ``folds``.
+        interval: The 95 % t interval of the mean that this deviation gives; NaN where it is 0.
+        runs: How many trainings ended.
+        failed: How many did not, and are left out.
+    """
+
+    mean: float
+    sd: float
+    sd_over: str
+    interval: tuple[float, float]
+    runs: int
+    failed: int
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two readouts on the same (seed, fold) pairs; all values in the unit of the metric, larger is better.
+
+    Attributes:
+        baseline: The global readout's result.
+        candidate: SSRead's result.
+        difference: Mean over the pairs of candidate minus baseline.
+        interval: Its 95 % interval, by the corrected test; NaN where the pairs show no spread.
+        p: Of the paired t-test over the pairs, as in the paper. Too small in general, for the training parts overlap.
+        corrected_p: Of the corrected resampled t-test, which allows for that.
+        pairs: How many (seed, fold) pairs both readouts ended.
+        wins: In how many the candidate is better.
+        ties: In how many both are equal.
+        names: What baseline and candidate are called.
+    """
+
+    baseline: Summary
+    candidate: Summary
+    difference: float
+    interval: tuple[float, float]
+    p: float
+    corrected_p: float
+    pairs: int
+    wins: int
+    ties: int
+    names: tuple[str, str] = ("GRead", "SSRead")
+
+    @property
+    def finding(self) -> str:
+        """In a word or two: ``better``, ``worse``, with ``perhaps`` if only the paired test says so, or neither."""
+        if self.pairs < 2:
+            return "too few pairs"
+        direction = "better" if self.difference > 0 else "worse"
+        if self.corrected_p <= ALPHA:
+            return direction
+        return f"perhaps {direction}" if self.p <= ALPHA else "no difference shown"
+
+    @property
+    def verdict(self) -> str:
+        """The finding as a sentence with its numbers, in points (hundredths of the metric)."""
+        name, points = self.names[1], f"{100 * self.difference:+.1f} points"
+        tests = f"p {_equals(self.p)} (corrected {format_p(self.corrected_p)})"
+        if self.pairs == 0:
+            return "no (seed, fold) pair was finished by both readouts"
+        if self.pairs == 1:
+            return f"{points}, but one pair shows nothing"
+        if self.finding.startswith("perhaps"):
+            reason = "but folds share training graphs, and the test that allows for it is not convinced"
+            return f"{name} is {self.finding}: {points}, {tests}; {reason}"
+        if self.finding == "no difference shown":
+            return f"no difference that {self.pairs} pairs could show: {points}, {tests}"
+        return f"{name} is {self.finding}: {points}, {tests}"
+
+
+def format_p(p: float) -> str:
+    """A p-value the way it is printed: without the leading zero, one or two digits that count.
+
+    >>> format_p(0.0312), format_p(0.00421), format_p(1e-9), format_p(1.0)
+    ('.03', '.004', '< .001', '1')
+    """
+    if not np.isfinite(p):
+        return "-"
+    if p < 0.001:
+        return "< .001"
+    text = f"{p:.3f}" if p < 0.01 else f"{p:.2f}"
+    return "1" if float(text) == 1 else text.removeprefix("0")
+
+
+def _equals(p: float) -> str:
+    text = format_p(p)
+    return text if text.startswith("<") else f"= {text}"
+
+
+def summarize(scores: ArrayLike) -> Summary:
+    """Sum up one readout.
+
+    Args:
+        scores: The metric of each training [seeds, folds]; NaN where one failed.
+    """
+    values = _matrix(scores)
+    finished = np.isfinite(values)
+    by_seed = np.array([row[ended].mean() for row, ended in zip(values, finished, strict=True) if ended.any()])
+    several = len(by_seed) > 1
+    spread_over = by_seed if several else values[finished]
+    mean = float(by_seed.mean()) if len(by_seed) else NOTHING
+    sd = _deviation(spread_over)
+    interval = _interval(mean, sd / np.sqrt(len(spread_over)) if len(spread_over) else NOTHING, len(spread_over))
+    runs = int(finished.sum())
+    return Summary(mean, sd, "seeds" if several else "folds", interval, runs, values.size - runs)
+
+
+def compare(
+    baseline: ArrayLike,
+    candidate: ArrayLike,
+    *,
+    test_to_train: float | None = None,
+    names: tuple[str, str] = ("GRead", "SSRead"),
+) -> Comparison:
+    """Compare two readouts that were trained on the same folds with the same seeds.
+
+    Args:
+        baseline: The metric of the global readout [seeds, folds]; NaN where a training failed.
+        candidate: The metric of SSRead, of the same shape.
+        test_to_train: Graphs in a test part over graphs in what was trained on, by default the 1 / (folds - 1) of
+            cross-validation. The corrected resampled t-test (Nadeau and Bengio 2003; for repeated cross-validation
+            Bouckaert and Frank 2004) takes the variance of the mean of n differences as (1/n + this) times theirs.
+        names: What the two are called in the verdict.
+
+    >>> print(compare([[0.80, 0.82, 0.78, 0.81]], [[0.84, 0.85, 0.83, 0.84]]).verdict)
+    SSRead is better: +3.7 points, p = .004 (corrected .01)
+    """
+    before, after = _matrix(baseline), _matrix(candidate)
+    if before.shape != after.shape:
+        raise InputError(f"Paired results have one shape [seeds, folds]; found {before.shape} and {after.shape}.")
+    num_folds = before.shape[1]
+    if test_to_train is None:
+        test_to_train = 1 / (num_folds - 1) if num_folds > 1 else NOTHING
+    differences = (after - before)[np.isfinite(before) & np.isfinite(after)]
+    pairs = len(differences)
+    mean = float(differences.mean()) if pairs else NOTHING
+    sd = _deviation(differences)
+    own_variance = 1 / pairs if pairs else NOTHING
+    corrected_error = sd * float(np.sqrt(own_variance + test_to_train))
+    return Comparison(
+        summarize(before),
+        summarize(after),
+        difference=mean,
+        interval=_interval(mean, corrected_error, pairs),
+        p=_p_value(mean, sd * float(np.sqrt(own_variance)), pairs),
+        corrected_p=_p_value(mean, corrected_error, pairs),
+        pairs=pairs,
+        wins=int((differences > 0).sum()),
+        ties=int((differences == 0).sum()),
+        names=names,
+    )
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Holm's step-down correction: below ALPHA what remains significant among so many tests (NaN is not a test).
+
+    >>> holm([0.01, 0.04, 0.03, 0.005])
+    [0.03, 0.06, 0.06, 0.02]
+    """
+    p = np.asarray(p_values, dtype=float)
+    ascending = [index for index in np.argsort(p, kind="stable") if np.isfinite(p[index])]
+    adjusted, largest = np.full(len(p), NOTHING), 0.0
+    for rank, index in enumerate(ascending):
+        largest = max(largest, min(1.0, (len(ascending) - rank) * p[index]))
+        adjusted[index] = largest
+    return adjusted.tolist()
+
+
+def _matrix(scores: ArrayLike) -> np.ndarray:
+    values = np.asarray(scores, dtype=float)
+    if values.ndim != 2:
+        raise InputError(f"Results are given as [seeds, folds]; found an array of shape {values.shape}.")
+    return values
+
+
+def _deviation(values: np.ndarray) -> float:
+    """The sample standard deviation; exactly 0 where all values are equal but for rounding."""
+    if len(values) < 2:
+        return NOTHING
+    sd = float(values.std(ddof=1))
+    return 0.0 if sd <= 1e-12 * np.abs(values).max() else sd
+
+
+def _p_value(mean: float, error: float, count: int) -> float:
+    """Two-sided, of a t statistic; without spread there is none, and how often chance gives equal signs stands in."""
+    if count < 2 or not np.isfinite(error):
+        return NOTHING
+    if error == 0:
+        return 1.0 if mean == 0 else 0.5 ** (count - 1)
+    return float(2 * stats.t.sf(abs(mean) / error, count - 1))
+
+
+def _interval(mean: float, error: float, count: int) -> tuple[float, float]:
+    if count < 2 or not np.isfinite(error) or error == 0:  # a t interval of no spread would claim certainty
+        return NOTHING, NOTHING
+    reach = float(stats.t.ppf(1 - ALPHA / 2, count - 1)) * error
+    return mean - reach, mean + reach

@@ -1,0 +1,184 @@
+"""The results store: one SQLite file with a row per training, safe against kills and shared by processes."""
+
+import dataclasses
+import io
+import json
+import os
+import platform
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+import torch_geometric
+
+import ssread
+from ssread.errors import InputError
+from ssread.evaluate.database import connect, errors_as_sentences
+from ssread.evaluate.keys import SELECTION, DatasetId, canonical_json, run_key
+from ssread.evaluate.metrics import score
+from ssread.models.factory import ARCHITECTURES
+from ssread.train.runs import Run, RunResult, Training
+
+__all__ = ["Store"]
+
+BLOBS = ("predictions", "curves")
+ORDER = "dataset, fingerprint, arch, readout, aggr, num_positions, seed, fold, key"
+CHOSEN = "key IN (SELECT value FROM json_each(?))"
+
+
+class Store:
+    """Results in one file.
+
+    Every result is written by one statement, which SQLite (in WAL mode) does wholly or not at all, so a process
+    killed at any moment leaves a valid file with every result added before. Several processes may write: they wait
+    for each other, and of two results for the same training the first stays.
+
+    Args:
+        path: The file; made, with its folder, where there is none.
+        timeout: For how many seconds to wait while another process writes.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], timeout: float = 60.0) -> None:
+        self.path = Path(path)
+        self.timeout = timeout
+        self._connection = connect(self.path, timeout)
+
+    def __enter__(self) -> "Store":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        return self._rows("SELECT count(*) FROM runs")[0][0]
+
+    def __repr__(self) -> str:
+        return f"Store({str(self.path)!r}, {len(self)} runs)"
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._connection.close()
+
+    def add(self, dataset: DatasetId, result: RunResult, training: Training, device: str) -> bool:
+        """Keep a result, whether the training ended or failed; False if the store had one for this training."""
+        run, model = result.run, result.run.model
+        readout, arch = model.get("readout", "ssread"), model["name"]
+        row: dict[str, Any] = {
+            "key": run_key(dataset, run, training),
+            "dataset": dataset.name,
+            "fingerprint": dataset.fingerprint,
+            "arch": arch,
+            "readout": readout,
+            "aggr": aggregation_name(arch, model.get("aggr")),
+            "num_positions": 1 if readout == "global" else int(model.get("num_positions", 4)),
+            "seed": int(run.seed),
+            "fold": int(run.fold),
+            "num_folds": int(run.num_folds),
+            "selection": SELECTION,
+            "valid_accuracy": float(result.valid_accuracy),
+            "valid_loss": float(result.valid_loss),
+            "test_accuracy": score(result),
+            "best_epoch": int(result.best_epoch),
+            "epochs": int(result.epochs),
+            "seconds": float(result.seconds),
+            "failed": result.failed,
+            "device": device,
+            "ssread": ssread.__version__,
+            "torch": torch.__version__,
+            "torch_geometric": torch_geometric.__version__,
+            "python": platform.python_version(),
+            "run": canonical_json(dataclasses.asdict(run)),
+            "training": canonical_json(dataclasses.asdict(training)),
+            "predictions": _pack(
+                ids=result.test_ids, labels=result.test_labels, probabilities=result.test_probabilities
+            ),
+            "curves": _pack(**{name: np.asarray(values, dtype=float) for name, values in result.curves.items()}),
+        }
+        names, values = ", ".join(row), ", ".join("?" * len(row))
+        sql = f"INSERT INTO runs ({names}) VALUES ({values}) ON CONFLICT (key) DO NOTHING"
+        with errors_as_sentences(self.path, self.timeout):
+            return self._connection.execute(sql, [*row.values()]).rowcount == 1
+
+    def has(self, keys: Iterable[str]) -> set[str]:
+        """Which of these trainings need not be done again; a failed one would fail again."""
+        return {key for (key,) in self._rows(f"SELECT key FROM runs WHERE {CHOSEN}", json.dumps([*keys]))}
+
+    def results(self, keys: Iterable[str]) -> dict[str, RunResult]:
+        """The results of these trainings, as they were added; those that are not there are left out."""
+        columns = "run, best_epoch, epochs, valid_accuracy, valid_loss, seconds, failed, predictions, curves"
+        rows = self._rows(f"SELECT key, {columns} FROM runs WHERE {CHOSEN} ORDER BY {ORDER}", json.dumps([*keys]))
+        return {key: self._result(key, *rest) for key, *rest in rows}
+
+    def table(self) -> pd.DataFrame:
+        """One row per training, without predictions and curves, in an order that does not depend on when they ended."""
+        described = self._rows("SELECT name FROM pragma_table_info('runs')")
+        columns = [name for (name,) in described if name not in BLOBS]
+        rows = self._rows(f"SELECT {', '.join(columns)} FROM runs ORDER BY {ORDER}")
+        return pd.DataFrame(rows, columns=columns)
+
+    def _rows(self, sql: str, *arguments: Any) -> list[tuple]:
+        with errors_as_sentences(self.path, self.timeout):
+            return self._connection.execute(sql, arguments).fetchall()
+
+    def _result(
+        self,
+        key: str,
+        run: str,
+        best_epoch: int,
+        epochs: int,
+        valid_accuracy: float | None,
+        valid_loss: float | None,
+        seconds: float,
+        failed: str,
+        predictions: bytes,
+        curves: bytes,
+    ) -> RunResult:
+        try:
+            tested, course = _unpack(predictions), _unpack(curves)
+            return RunResult(
+                Run(**json.loads(run)),
+                best_epoch,
+                epochs,
+                _number(valid_accuracy),
+                _number(valid_loss),
+                tested["ids"],
+                tested["labels"],
+                tested["probabilities"],
+                {name: values.tolist() for name, values in course.items()},
+                seconds,
+                failed,
+            )
+        except (ValueError, KeyError, TypeError, EOFError, OSError, zipfile.BadZipFile) as error:
+            raise InputError(
+                f"The run {key} in {self.path} is damaged ({type(error).__name__}: {error}): restore a copy."
+            ) from None
+
+
+def aggregation_name(arch: str, aggr: str | Iterable[str] | None) -> str:
+    """How an aggregation is written in tables: ``max+mean`` for several, the architecture's own for ``None``.
+
+    >>> aggregation_name("sagpool", None), aggregation_name("gcn", "sum")
+    ('max+mean', 'sum')
+    """
+    if aggr is None:
+        aggr = ARCHITECTURES[arch].aggr
+    return aggr if isinstance(aggr, str) else "+".join(aggr)
+
+
+def _number(value: float | None) -> float:
+    return float("nan") if value is None else value  # SQLite keeps NaN as NULL
+
+
+def _pack(**arrays: np.ndarray) -> bytes:
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]
+    return buffer.getvalue()
+
+
+def _unpack(blob: bytes) -> dict[str, np.ndarray]:
+    with np.load(io.BytesIO(blob), allow_pickle=False) as arrays:
+        return dict(arrays)
