@@ -8,7 +8,7 @@ from torch_geometric.data import Batch
 from torch_geometric.loader import DataLoader
 from torch_geometric.nn import GCN, global_add_pool
 
-from ssread.data import Bounds, GraphSet, PaddedBatch, epoch_plan
+from ssread.data import Bounds, GraphSet, PaddedBatch, epoch_plan, planted
 from ssread.errors import InputError
 
 
@@ -179,9 +179,10 @@ def test_a_padded_batch_looks_at_no_value(device: str) -> None:
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
-def test_a_padded_batch_can_be_captured_in_a_cuda_graph(mutag: GraphSet) -> None:
-    graphs = mutag.to("cuda")
-    plan = epoch_plan(torch.arange(188, device="cuda").repeat(3, 1), 32, torch.Generator().manual_seed(0))
+def test_a_padded_batch_can_be_captured_in_a_cuda_graph() -> None:
+    on_cpu = planted(num_graphs=100, feature_noise=0.5)
+    graphs = on_cpu.to("cuda")
+    plan = epoch_plan(torch.arange(100, device="cuda").repeat(3, 1), 32, torch.Generator().manual_seed(0))
     bounds, ids = graphs.bounds(plan), plan[0].clone()
     graphs.padded_batch(ids, bounds)
     capture = torch.cuda.CUDAGraph()
@@ -190,7 +191,7 @@ def test_a_padded_batch_can_be_captured_in_a_cuda_graph(mutag: GraphSet) -> None
     for step in plan:
         ids.copy_(step)
         capture.replay()
-        assert_padded_equals_single(padded.to("cpu"), mutag, step.cpu(), bounds)
+        assert_padded_equals_single(padded.to("cpu"), on_cpu, step.cpu(), bounds)
 
 
 def test_repr_shows_shapes() -> None:
