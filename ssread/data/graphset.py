@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, overload
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
@@ -156,8 +157,8 @@ class GraphSet:
         A slice of neighbouring graphs shares all memory with this set; other selections copy what they
         select and nothing else.
         """
-        if isinstance(which, int):
-            return self._as_data(range(len(self))[which])
+        if isinstance(which, (int, np.integer)) or (isinstance(which, Tensor) and which.dim() == 0):
+            return self._as_data(range(len(self))[int(which)])
         if isinstance(which, slice):
             chosen = range(len(self))[which]
             if chosen.step == 1:

@@ -36,17 +36,21 @@ class Fold:
 
     def __post_init__(self) -> None:
         parts = {"training": self.train, "validation": self.validation, "test": self.test}
-        seen: dict[int, str] = {}
-        for what, part in parts.items():
-            for number in part.tolist():
-                if number in seen:
-                    both = f"both in its {seen[number]} and its {what} part"
-                    twice = f"twice in its {what} part"
-                    raise InputError(f"A fold leaks: graph {number} is {twice if seen[number] == what else both}.")
-                seen[number] = what
+        graph = _repeated(list(parts.values()))
+        if graph is not None:
+            found = [what for what, part in parts.items() for _ in range(int((part == graph).sum()))]
+            where = f"twice in its {found[0]}" if found[0] == found[1] else f"both in its {found[0]} and its {found[1]}"
+            raise InputError(f"A fold leaks: graph {graph} is {where} part.")
 
     def __repr__(self) -> str:
         return f"Fold(train={len(self.train)}, validation={len(self.validation)}, test={len(self.test)})"
+
+
+def _repeated(parts: Sequence[Tensor]) -> int | None:
+    """A number that occurs more than once in the parts together."""
+    numbers = torch.cat(list(parts)).sort().values
+    repeated = numbers[1:][numbers.diff() == 0]
+    return int(repeated[0]) if len(repeated) else None
 
 
 def stratified_folds(
@@ -142,16 +146,17 @@ def check_folds(folds: Sequence[Fold], num_graphs: int) -> None:
 
     That the parts of one fold are disjoint is already sure: no leaking :class:`Fold` can be made.
     """
-    tested: dict[int, int] = {}
     for number, fold in enumerate(folds):
         every = torch.cat([fold.train, fold.validation, fold.test])
-        if every.numel() and (int(every.min()) < 0 or int(every.max()) >= num_graphs):
-            wrong = int(every.min()) if int(every.min()) < 0 else int(every.max())
-            raise InputError(f"Fold {number} speaks of graph {wrong}; there are {num_graphs} graphs (0, 1, ...).")
-        for graph in fold.test.tolist():
-            if graph in tested:
-                raise InputError(f"Graph {graph} is in the test parts of both fold {tested[graph]} and {number}.")
-            tested[graph] = number
+        wrong = every[(every < 0) | (every >= num_graphs)]
+        if len(wrong):
+            raise InputError(
+                f"Fold {number} speaks of graph {int(wrong[0])}; there are {num_graphs} graphs (0, 1, ...)."
+            )
+    graph = _repeated([fold.test for fold in folds])
+    if graph is not None:
+        one, other = [number for number, fold in enumerate(folds) if (fold.test == graph).any()][:2]
+        raise InputError(f"Graph {graph} is in the test parts of both fold {one} and {other}.")
 
 
 def write_splits(folds: Sequence[Fold], path: str | os.PathLike[str]) -> None:

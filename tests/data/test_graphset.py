@@ -3,6 +3,7 @@ from dataclasses import FrozenInstanceError, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from graph_strategies import assert_same, graph_sets
@@ -71,7 +72,8 @@ def test_iteration_and_indexing_give_pyg_graphs(graphs: GraphSet) -> None:
     for number, graph in enumerate(listed):
         graph.validate(raise_on_error=True)
         assert graph.num_nodes == graphs.node_counts[number]
-        assert torch.equal(graph.x, graphs[number - len(graphs)].x)
+        for same in (number - len(graphs), np.int64(number), torch.tensor(number)):
+            assert torch.equal(graph.x, graphs[same].x)
         assert (graph.y is None) == (graphs.y is None)
 
 
