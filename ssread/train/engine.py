@@ -1,0 +1,242 @@
+"""One training step for one model, or for many models as one.
+
+:class:`Alone` trains a single model and is the fastest way on a CPU; :class:`Lifted` stacks the weights of R models and
+lifts the model's code over the stack with ``torch.func.vmap``, which is what fills a GPU. Given the same seeds, and
+without dropout, they give the same numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+from torch.func import functional_call, stack_module_state, vmap
+
+from ssread.data.batch import PaddedBatch
+from ssread.data.graphset import GraphSet
+from ssread.models.classifier import GraphClassifier, Output
+from ssread.models.factory import model_for
+from ssread.models.graphs import Graphs
+from ssread.train.runs import Run, Training
+
+__all__ = ["Alone", "Engine", "Lifted", "State", "Stream", "initial_model", "seeded"]
+
+#: Weights and statistics of R models by name, each tensor with a leading dimension R.
+State = dict[str, Tensor]
+
+#: Graphs evaluated at a time.
+EVALUATION_BATCH = 512
+
+
+class Stream:
+    """What the random numbers of a run are for; each purpose has a stream of its own."""
+
+    WEIGHTS, ORDER, DROPOUT = range(3)
+
+
+def seeded(run: Run, stream: int) -> int:
+    """A seed for one purpose of one run. Either readout gets the same: they differ in nothing but themselves."""
+    return int(np.random.SeedSequence([run.seed, run.fold, stream]).generate_state(1, np.uint64)[0] >> 1)
+
+
+def initial_model(graphs: GraphSet, run: Run) -> GraphClassifier:
+    """The model of a run with the initial weights of its seed, on the CPU."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seeded(run, Stream.WEIGHTS))
+        return model_for(graphs, **run.model)
+
+
+class Engine(Protocol):
+    """Models in training, and the one way to step them, to look at them and to let them go."""
+
+    def step(self, ids: Tensor) -> Tensor:
+        """One step on the graphs ``ids`` [R, B] (-1 pads); gives both losses of every model, [2, R]."""
+
+    def logits(self, ids: Tensor, state: State | None = None) -> Tensor:
+        """Class scores [R, n, C] of the graphs ``ids`` [R, n] (-1 pads), by the current weights or given ones."""
+
+    def state(self) -> State:
+        """The current weights and statistics; a copy where they may change under the caller."""
+
+    def keep(self, models: Tensor) -> None:
+        """Goes on with the models numbered ``models`` alone."""
+
+
+def _losses(output: Output, y: Tensor, real: Tensor | None = None) -> Tensor:
+    """The loss to descend and the alignment loss alone, means over the real graphs, [2].
+
+    One backward of their sum gives the gradients of Algorithm 1: the alignment reaches the prototypes only, the
+    classification everything else.
+    """
+    per_graph = F.cross_entropy(output.logits, y.clamp(min=0), reduction="none")
+    per_graph = per_graph + output.auxiliary_costs()
+    alignment = output.alignment_costs()
+    if real is None:
+        return torch.stack([per_graph.mean(), alignment.mean()])
+    count = real.sum().clamp(min=1)
+    return torch.stack([(per_graph * real).sum() / count, (alignment * real).sum() / count])
+
+
+class Alone:
+    """A single model: no padding, no lifting, torch's own kernels."""
+
+    def __init__(self, graphs: GraphSet, run: Run, training: Training, device: str = "cpu"):
+        self._graphs = graphs
+        self._model = initial_model(graphs, run).to(device)
+        self._optimizer = _adam(list(self._model.parameters()), training)
+        self._evaluated: dict[tuple[int, ...], Graphs] = {}  # the same parts are looked at after every pass
+        torch.manual_seed(seeded(run, Stream.DROPOUT))
+
+    def step(self, ids: Tensor) -> Tensor:
+        """See :class:`Engine`."""
+        batch = self._graphs.batch(ids[0][ids[0] >= 0])
+        assert batch.y is not None
+        self._model.train()
+        self._optimizer.zero_grad()
+        losses = _losses(self._model.run(batch), batch.y)
+        losses.sum().backward()
+        self._optimizer.step()
+        return losses.detach().unsqueeze(1)
+
+    @torch.no_grad()
+    def logits(self, ids: Tensor, state: State | None = None) -> Tensor:
+        """See :class:`Engine`."""
+        self._model.eval()
+        parts = []
+        for part in ids[0].split(EVALUATION_BATCH):
+            batch = self._evaluation_batch(part)
+            if state is None:
+                parts.append(self._model(batch))
+            else:
+                one = {name: value[0] for name, value in state.items()}
+                parts.append(functional_call(self._model, one, (batch,)))
+        return torch.cat(parts).unsqueeze(0)
+
+    def state(self) -> State:
+        """See :class:`Engine`."""
+        return {name: value.detach().clone().unsqueeze(0) for name, value in self._model.state_dict().items()}
+
+    def keep(self, models: Tensor) -> None:
+        """See :class:`Engine`; there is nothing to leave out."""
+
+    def _evaluation_batch(self, ids: Tensor) -> Graphs:
+        key = tuple(ids.tolist())
+        if key not in self._evaluated:
+            self._evaluated[key] = Graphs.of(self._graphs.batch(ids[ids >= 0]))
+        return self._evaluated[key]
+
+
+class Lifted:
+    """R models of equal shape as one, every tensor with a leading dimension R."""
+
+    def __init__(self, graphs: GraphSet, runs: Sequence[Run], training: Training, device: str):
+        self._graphs = graphs.to(device)
+        self._training = training
+        models = [initial_model(graphs, run).to(device) for run in runs]
+        self._model, self._losses = models[0], _Losses(models[0])
+        self._parameters, self._buffers = stack_module_state(models)
+        self._optimizer = _adam(list(self._parameters.values()), training)
+        torch.manual_seed(seeded(runs[0], Stream.DROPOUT))
+
+    def step(self, ids: Tensor) -> Tensor:
+        """See :class:`Engine`."""
+        ids = ids.to(self._graphs.device)
+        has_graphs = (ids >= 0).any(dim=1)
+        before = None if bool(has_graphs.all()) else self._snapshot()
+        self._model.train()
+        self._optimizer.zero_grad()
+        losses = self._losses_of(self._graphs.padded_batch(ids, self._graphs.bounds(ids)))
+        losses.sum().backward()
+        self._optimizer.step()
+        if before is not None:
+            self._undo(before, ~has_graphs)
+        return losses.detach().T
+
+    @torch.no_grad()
+    def logits(self, ids: Tensor, state: State | None = None) -> Tensor:
+        """See :class:`Engine`."""
+        ids = ids.to(self._graphs.device)
+        state = {**self._parameters, **self._buffers} if state is None else state
+        self._model.eval()
+        parts = []
+        for part in ids.split(EVALUATION_BATCH, dim=1):
+            batch = self._graphs.padded_batch(part, self._graphs.bounds(part))
+
+            def score(state: State, *tensors: Tensor, batch: PaddedBatch = batch) -> Tensor:
+                return functional_call(self._model, state, _arguments(tensors, batch))[:-1]
+
+            parts.append(vmap(score, randomness="different")(state, *_tensors(batch)))
+        return torch.cat(parts, dim=1)
+
+    def state(self) -> State:
+        """See :class:`Engine`."""
+        return {name: value.detach().clone() for name, value in {**self._parameters, **self._buffers}.items()}
+
+    def keep(self, models: Tensor) -> None:
+        """See :class:`Engine`."""
+        models = models.to(self._graphs.device)
+        moments = [self._optimizer.state[p] for p in self._parameters.values()]
+        with torch.no_grad():
+            self._parameters = {n: p[models].requires_grad_() for n, p in self._parameters.items()}
+            self._buffers = {n: b[models] for n, b in self._buffers.items()}
+        self._optimizer = _adam(list(self._parameters.values()), self._training)
+        for parameter, old in zip(self._parameters.values(), moments, strict=True):
+            self._optimizer.state[parameter] = {n: v if v.dim() == 0 else v[models] for n, v in old.items()}
+
+    def _losses_of(self, batch: PaddedBatch) -> Tensor:
+        """Both losses of every model, [R, 2]."""
+
+        def losses(state: State, y: Tensor, real: Tensor, *tensors: Tensor) -> Tensor:
+            return functional_call(self._losses, state, (y, real, *_arguments(tensors, batch)))
+
+        state = {f"model.{name}": value for name, value in {**self._parameters, **self._buffers}.items()}
+        assert batch.y is not None
+        return vmap(losses, randomness="different")(state, batch.y, batch.graph_mask, *_tensors(batch))
+
+    def _snapshot(self) -> list[Tensor]:
+        return [tensor.detach().clone() for tensor in self._stepped()]
+
+    def _undo(self, before: list[Tensor], models: Tensor) -> None:
+        """Takes a step back for models that had no graph in it: Adam would have moved them all the same."""
+        with torch.no_grad():
+            for tensor, old in zip(self._stepped(), before, strict=True):
+                tensor[models] = old[models]
+
+    def _stepped(self) -> list[Tensor]:
+        tensors = [*self._parameters.values(), *self._buffers.values()]
+        for parameter in self._parameters.values():
+            state = self._optimizer.state[parameter]
+            tensors += [value for value in state.values() if value.dim() > 0]
+        return tensors
+
+
+class _Losses(torch.nn.Module):
+    """The model's losses as a module, so that ``functional_call`` can hand it stacked weights."""
+
+    def __init__(self, model: GraphClassifier):
+        super().__init__()
+        self.model = model
+
+    def forward(self, y: Tensor, real: Tensor, *arguments: Any) -> Tensor:
+        """Both losses, [2], without the dummy graph of a padded batch."""
+        return _losses(self.model.run(*arguments).first(y.size(0)), y, real)
+
+
+def _tensors(batch: PaddedBatch) -> tuple[Tensor, ...]:
+    """What of a padded batch has a leading dimension to lift over."""
+    tensors = (batch.x, batch.edge_index, batch.batch, batch.node_mask)
+    return tensors if batch.edge_attr is None else (*tensors, batch.edge_attr)
+
+
+def _arguments(tensors: tuple[Tensor, ...], batch: PaddedBatch) -> tuple[Any, ...]:
+    """The arguments of a model in order: x, edge_index, batch, edge_attr, batch_size, mask."""
+    x, edge_index, index, mask, *edge_attr = tensors
+    return x, edge_index, index, edge_attr[0] if edge_attr else None, batch.batch_size, mask
+
+
+def _adam(parameters: list[Tensor], training: Training) -> torch.optim.Adam:
+    return torch.optim.Adam(parameters, lr=training.learning_rate, weight_decay=training.weight_decay, fused=True)

@@ -1,0 +1,184 @@
+"""Training with early stopping: the same loop for one model and for many as one."""
+
+import math
+import time
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from ssread.data.graphset import GraphSet
+from ssread.data.splits import Fold, stratified_folds
+from ssread.errors import InputError
+from ssread.train.engine import Alone, Engine, Lifted, State, Stream, seeded
+from ssread.train.runs import Run, RunResult, Training
+
+__all__ = ["Progress", "fit", "train"]
+
+#: Told after every pass: the run, the pass, its validation accuracy.
+Progress = Callable[[Run, int, float], None]
+
+
+def train(
+    graphs: GraphSet,
+    runs: Sequence[Run],
+    training: Training | None = None,
+    device: str = "cpu",
+    progress: Progress | None = None,
+) -> list[RunResult]:
+    """Trains every run, and judges it once on the test part of its fold.
+
+    On a CPU the runs are trained one after another with torch's single-model kernels, on a GPU all of them together as
+    one stack of models; a run gives the same either way, up to its dropout.
+
+    Args:
+        graphs: The dataset.
+        runs: Trainings whose models have equal shapes.
+        training: How; by default as the paper does.
+        device: ``cpu`` or ``cuda``.
+        progress: Told after every pass of every run.
+    """
+    training = training or Training()
+    folds = [_fold(graphs, run) for run in runs]
+    if torch.device(device).type == "cpu":
+        engines = ((Alone(graphs, run, training), [run], [fold]) for run, fold in zip(runs, folds, strict=True))
+        return [
+            result for engine, run, fold in engines for result in fit(engine, graphs, run, fold, training, progress)
+        ]
+    return fit(Lifted(graphs, runs, training, device), graphs, runs, folds, training, progress)
+
+
+def fit(
+    engine: Engine,
+    graphs: GraphSet,
+    runs: Sequence[Run],
+    folds: Sequence[Fold],
+    training: Training,
+    progress: Progress | None = None,
+) -> list[RunResult]:
+    """Trains the models of an engine until each has stopped; results in the order of ``runs``."""
+    assert graphs.y is not None
+    started = time.perf_counter()
+    generators = [torch.Generator().manual_seed(seeded(run, Stream.ORDER)) for run in runs]
+    curves: list[dict[str, list[float]]] = [
+        {"train_loss": [], "alignment_loss": [], "valid_accuracy": [], "valid_loss": []} for _ in runs
+    ]
+    results: dict[int, RunResult] = {}
+    alive = list(range(len(runs)))  # which run every model of the engine belongs to
+    best = _Best(len(runs))
+    for epoch in range(1, training.epochs + 1):
+        losses = _one_pass(engine, [folds[r].train for r in alive], [generators[r] for r in alive], training)
+        valid = _pad([folds[r].validation for r in alive])
+        accuracy, valid_loss = _judge(engine.logits(valid).cpu(), graphs.y.cpu(), valid)
+        for model, r in enumerate(alive):
+            values = (*losses[:, model].tolist(), accuracy[model].item(), valid_loss[model].item())
+            for curve, value in zip(curves[r].values(), values, strict=True):
+                curve.append(value)
+            if progress is not None:
+                progress(runs[r], epoch, accuracy[model].item())
+        broken = ~(losses.sum(dim=0).isfinite() & valid_loss.isfinite())
+        best.update(engine, epoch, accuracy, valid_loss, ~broken)
+        over = broken | (epoch - best.epoch >= training.patience) | (epoch == training.epochs)
+        if not bool(over.any()):
+            continue
+        leaving = over.nonzero().squeeze(1)
+        test = _pad([folds[alive[model]].test for model in leaving.tolist()])
+        scores = best.logits(engine, leaving, test) if best.state else None
+        seconds = (time.perf_counter() - started) / len(runs)
+        for place, model in enumerate(leaving.tolist()):
+            r, failed = alive[model], ""
+            ids = folds[r].test
+            if bool(broken[model]):
+                failed = f"the loss was not a number at epoch {epoch}"
+            if failed or scores is None:
+                probabilities = np.full((len(ids), graphs.num_classes), math.nan, dtype=np.float32)
+            else:
+                probabilities = scores[place, : len(ids)].float().softmax(-1).cpu().numpy()
+            results[r] = RunResult(
+                run=runs[r],
+                best_epoch=int(best.epoch[model]),
+                epochs=epoch,
+                valid_accuracy=best.accuracy[model].item(),
+                valid_loss=best.loss[model].item(),
+                test_ids=ids.numpy(),
+                test_labels=graphs.y.cpu()[ids].numpy(),
+                test_probabilities=probabilities,
+                curves=curves[r],
+                seconds=seconds,
+                failed=failed,
+            )
+        staying = (~over).nonzero().squeeze(1)
+        alive = [alive[model] for model in staying.tolist()]
+        if not alive:
+            break
+        engine.keep(staying)
+        best.keep(staying)
+    return [results[r] for r in range(len(runs))]
+
+
+class _Best:
+    """The best pass of every model so far, by validation accuracy and then by validation loss, with its weights."""
+
+    def __init__(self, models: int):
+        self.epoch = torch.zeros(models, dtype=torch.long)
+        self.accuracy = torch.full((models,), -math.inf)
+        self.loss = torch.full((models,), math.inf)
+        self.state: State = {}
+
+    def update(self, engine: Engine, epoch: int, accuracy: Tensor, loss: Tensor, sound: Tensor) -> None:
+        tie = accuracy == self.accuracy
+        better = sound & ((accuracy > self.accuracy) | (tie & (loss < self.loss)))
+        if not bool(better.any()):
+            return
+        self.epoch = torch.where(better, epoch, self.epoch)
+        self.accuracy = torch.where(better, accuracy, self.accuracy)
+        self.loss = torch.where(better, loss, self.loss)
+        current = engine.state()
+        if self.state and not bool(better.all()):
+            for name, value in current.items():
+                chosen = better.to(value.device).view(-1, *[1] * (value.dim() - 1))
+                current[name] = torch.where(chosen, value, self.state[name])
+        self.state = current
+
+    def logits(self, engine: Engine, models: Tensor, ids: Tensor) -> Tensor:
+        return engine.logits(ids, {name: value[models.to(value.device)] for name, value in self.state.items()})
+
+    def keep(self, models: Tensor) -> None:
+        self.epoch, self.accuracy, self.loss = self.epoch[models], self.accuracy[models], self.loss[models]
+        self.state = {name: value[models.to(value.device)] for name, value in self.state.items()}
+
+
+def _one_pass(
+    engine: Engine, members: Sequence[Tensor], generators: Sequence[torch.Generator], training: Training
+) -> Tensor:
+    """One pass over every model's training part in its own random order; the mean losses of each, [2, R]."""
+    orders = [part[torch.randperm(len(part), generator=g)] for part, g in zip(members, generators, strict=True)]
+    total, weight = torch.zeros(2, len(members)), torch.zeros(len(members))
+    for ids in _pad(orders).split(training.batch_size, dim=1):
+        graphs = (ids >= 0).sum(dim=1)
+        total += torch.where(graphs > 0, engine.step(ids).cpu() * graphs, 0)
+        weight += graphs
+    return total / weight
+
+
+def _judge(logits: Tensor, labels: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:
+    """Accuracy and mean cross entropy of every model on its part, [R] each."""
+    real = ids >= 0
+    y = labels[ids.clamp(min=0)]
+    count = real.sum(dim=1)
+    loss = F.cross_entropy(logits.flatten(0, 1), y.flatten(), reduction="none").view(y.shape)
+    right = (logits.argmax(dim=-1) == y) & real
+    return right.sum(dim=1) / count, torch.where(real, loss, 0).sum(dim=1) / count
+
+
+def _pad(parts: Sequence[Tensor]) -> Tensor:
+    """Lists of graphs as the rows of one matrix, -1 behind the shorter ones."""
+    return torch.nn.utils.rnn.pad_sequence(list(parts), batch_first=True, padding_value=-1)
+
+
+def _fold(graphs: GraphSet, run: Run) -> Fold:
+    if not 0 <= run.fold < run.num_folds:
+        raise InputError(f"There is no fold {run.fold} of {run.num_folds}; they are numbered from 0.")
+    return stratified_folds(graphs, run.num_folds, seed=run.seed)[run.fold]
