@@ -1,21 +1,27 @@
 """Does a readout help: metrics, paired statistics, the results store, reports."""
 
+from ssread.evaluate.export import export
 from ssread.evaluate.keys import DatasetId, fingerprint, identify, run_key
 from ssread.evaluate.metrics import METRICS, score
+from ssread.evaluate.report import Cell, Report, selection_rule
 from ssread.evaluate.statistics import Comparison, Summary, compare, holm, summarize
 from ssread.evaluate.store import Store
 
 __all__ = [
     "METRICS",
+    "Cell",
     "Comparison",
     "DatasetId",
+    "Report",
     "Store",
     "Summary",
     "compare",
+    "export",
     "fingerprint",
     "holm",
     "identify",
     "run_key",
     "score",
+    "selection_rule",
     "summarize",
 ]

@@ -84,8 +84,8 @@ class Comparison:
         if self.pairs == 1:
             return f"{points}, but one pair shows nothing"
         if self.finding.startswith("perhaps"):
-            reason = "but folds share training graphs, and the test that allows for it is not convinced"
-            return f"{name} is {self.finding}: {points}, {tests}; {reason}"
+            corrected = f"but corrected for shared training graphs p {_equals(self.corrected_p)}"
+            return f"{name} is {self.finding}: {points}, p {_equals(self.p)}, {corrected}"
         if self.finding == "no difference shown":
             return f"no difference that {self.pairs} pairs could show: {points}, {tests}"
         return f"{name} is {self.finding}: {points}, {tests}"

@@ -26,6 +26,7 @@ from ssread.train.runs import Run, RunResult, Training
 __all__ = ["Store"]
 
 BLOBS = ("predictions", "curves")
+MAY_BE_NAN = ("valid_accuracy", "valid_loss", "test_accuracy")  # which SQLite keeps as NULL
 ORDER = "dataset, fingerprint, arch, readout, aggr, num_positions, seed, fold, key"
 CHOSEN = "key IN (SELECT value FROM json_each(?))"
 
@@ -118,7 +119,7 @@ class Store:
         described = self._rows("SELECT name FROM pragma_table_info('runs')")
         columns = [name for (name,) in described if name not in BLOBS]
         rows = self._rows(f"SELECT {', '.join(columns)} FROM runs ORDER BY {ORDER}")
-        return pd.DataFrame(rows, columns=columns)
+        return pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(MAY_BE_NAN, float))
 
     def _rows(self, sql: str, *arguments: Any) -> list[tuple]:
         with errors_as_sentences(self.path, self.timeout):
@@ -170,7 +171,7 @@ def aggregation_name(arch: str, aggr: str | Iterable[str] | None) -> str:
 
 
 def _number(value: float | None) -> float:
-    return float("nan") if value is None else value  # SQLite keeps NaN as NULL
+    return float("nan") if value is None else value
 
 
 def _pack(**arrays: np.ndarray) -> bytes:

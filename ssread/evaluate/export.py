@@ -1,0 +1,108 @@
+"""The results store as files for other programs and for documents: CSV, Markdown, LaTeX."""
+
+import dataclasses
+import json
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from ssread.data.storage import replacing
+from ssread.errors import InputError
+from ssread.evaluate.statistics import summarize
+from ssread.evaluate.store import Store
+from ssread.train.runs import Training
+
+__all__ = ["export", "markdown_table", "results_by_cell"]
+
+IN_COLUMNS = ("name", "readout", "aggr", "num_positions")  # model arguments that have a column of their own
+
+
+def export(store: Store, path: str | os.PathLike[str]) -> None:
+    """Write a store's results to ``path``, all or nothing, in the format its ending names.
+
+    Args:
+        store: Where they are.
+        path: ``.csv`` gives a row per training with all settings; ``.md`` and ``.tex``, which are for reading, a row
+            per table cell: mean and standard deviation of the test accuracy in percent, as in :func:`results_by_cell`.
+    """
+    target = Path(path)
+    writers = {
+        ".csv": lambda: store.table().to_csv(index=False, lineterminator="\n"),
+        ".md": lambda: _as_markdown(results_by_cell(store.table())),
+        ".tex": lambda: results_by_cell(store.table()).to_latex(index=False, escape=True, float_format="%.2f"),
+    }
+    if target.suffix.lower() not in writers:
+        raise InputError(f"{path} cannot be written: its ending must be one of {', '.join(writers)}.")
+    text = writers[target.suffix.lower()]()
+    try:
+        with replacing(target) as new:
+            new.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path} cannot be written ({error.strerror}): name another file.") from None
+
+
+def results_by_cell(table: pd.DataFrame) -> pd.DataFrame:
+    """The test accuracy of each table cell, from :meth:`Store.table`: a row for all seeds and folds of one setting."""
+    if table.empty:
+        return pd.DataFrame()
+    cells = table.assign(settings=[_settings(*row) for row in zip(table["run"], table["training"], strict=True)])
+    same = ["dataset", "fingerprint", "arch", "readout", "aggr", "num_positions", "num_folds", "selection", "settings"]
+    rows = []
+    for values, runs in cells.groupby(same, sort=True):
+        result = summarize(100 * runs.pivot_table("test_accuracy", "seed", "fold", "first", dropna=False))
+        cell = dict(zip(same, values, strict=True))
+        rows.append(
+            {
+                "dataset": cell["dataset"],
+                "model": cell["arch"],
+                "readout": cell["readout"],
+                "aggregation": cell["aggr"],
+                "K": cell["num_positions"],
+                "settings": cell["settings"],
+                "folds": cell["num_folds"],
+                "seeds": runs["seed"].nunique(),
+                "runs": result.runs,
+                "failed": int((runs["failed"] != "").sum()),
+                "accuracy": result.mean,
+                "sd": result.sd,
+                "sd over": result.sd_over,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def markdown_table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    r"""A Markdown table; bars, line ends and what would be read as HTML or emphasis are escaped.
+
+    >>> print(markdown_table(["a"], [["x|y"]]), end="")
+    | a |
+    |---|
+    | x\|y |
+    """
+    lines = [_line(headings), "|" + "---|" * len(headings), *(_line(row) for row in rows)]
+    return "\n".join(lines) + "\n"
+
+
+def _line(values: Iterable[object]) -> str:
+    return "| " + " | ".join(_escape(str(value)) for value in values) + " |"
+
+
+def _escape(text: str) -> str:
+    for character in "\\|`*_[]<":
+        text = text.replace(character, "\\" + character)
+    return " ".join(text.split())
+
+
+def _as_markdown(cells: pd.DataFrame) -> str:
+    rows = [[f"{value:.2f}" if isinstance(value, float) else value for value in row] for row in cells.to_numpy()]
+    return markdown_table(list(cells.columns), rows)
+
+
+def _settings(run: str, training: str) -> str:
+    """What is not in a column and not the default, so that cells that differ in nothing else can be told apart."""
+    others = {name: value for name, value in json.loads(run)["model"].items() if name not in IN_COLUMNS}
+    usual = dataclasses.asdict(Training())
+    others |= {name: value for name, value in json.loads(training).items() if usual.get(name) != value}
+    return ", ".join(f"{name}={value}" for name, value in sorted(others.items()))

@@ -1,0 +1,243 @@
+"""Comparisons as people and programs read them: a table for the terminal, Markdown, JSON."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+from rich import box
+from rich.markup import escape
+from rich.table import Table
+
+from ssread.evaluate.export import markdown_table
+from ssread.evaluate.keys import SELECTION
+from ssread.evaluate.statistics import ALPHA, Comparison, Summary, format_p, holm
+from ssread.paper.results import PaperResult
+from ssread.train.runs import Training
+
+__all__ = ["Cell", "Report", "selection_rule"]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a table.
+
+    Attributes:
+        dataset: Its name.
+        arch: The architecture's name.
+        aggr: The aggregation, ``max+mean`` for several.
+        num_positions: The K of SSRead.
+        comparison: What was measured, as a share (0.87).
+        paper_global: The paper's figure for the global readout, where it has one.
+        paper_ssread: The paper's figure for SSRead.
+    """
+
+    dataset: str
+    arch: str
+    aggr: str
+    num_positions: int
+    comparison: Comparison
+    paper_global: PaperResult | None = None
+    paper_ssread: PaperResult | None = None
+
+
+def selection_rule(training: Training, *, num_folds: int, num_seeds: int, positions_chosen: bool) -> str:
+    """What every printed number rests on, in one line.
+
+    Args:
+        training: How the models were trained.
+        num_folds: Of the cross-validation.
+        num_seeds: How often it was repeated.
+        positions_chosen: Whether K was chosen by validation accuracy, or given.
+
+    >>> selection_rule(Training(), num_folds=10, num_seeds=5, positions_chosen=False)  # doctest: +ELLIPSIS
+    '10 folds x 5 seeds; epoch: best validation accuracy, ties by validation loss, patience 50; K: given; ...'
+    """
+    positions = "by mean validation accuracy of gcn + ssread(sum)" if positions_chosen else "given"
+    epoch = f"{SELECTION}, patience {training.patience}"
+    if (most := training.epochs) != Training().epochs:
+        epoch += f", at most {most} epochs"
+    seeds = "1 seed" if num_seeds == 1 else f"{num_seeds} seeds"
+    return f"{num_folds} folds x {seeds}; epoch: {epoch}; K: {positions}; test folds used once"
+
+
+@dataclass(frozen=True)
+class Report:
+    """A table of comparisons.
+
+    Args:
+        cells: Its cells; Holm's correction is over their corrected p-values.
+        rule: How epochs and K were chosen: see :func:`selection_rule`.
+        metric: What was measured.
+    """
+
+    cells: Sequence[Cell]
+    rule: str
+    metric: str = "accuracy"
+
+    @cached_property
+    def holm(self) -> list[float]:
+        """The corrected p-value of each cell after Holm's correction for the number of cells."""
+        return holm([cell.comparison.corrected_p for cell in self.cells])
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """In how many cells SSRead is better, by each test, and the paper's counts of the same cells."""
+        found = [
+            (cell.comparison.difference > 0, cell.comparison, p) for cell, p in zip(self.cells, self.holm, strict=True)
+        ]
+        paper = [(c.paper_global, c.paper_ssread) for c in self.cells]
+        pairs = [(before, after) for before, after in paper if before is not None and after is not None]
+        return {
+            "cells": len(self.cells),
+            "better": sum(better for better, _, _ in found),
+            "significantly_better": sum(better and c.p <= ALPHA for better, c, _ in found),
+            "significantly_worse": sum(c.difference < 0 and c.p <= ALPHA for _, c, _ in found),
+            "better_by_corrected_test": sum(better and c.corrected_p <= ALPHA for better, c, _ in found),
+            "better_after_holm": sum(better and p <= ALPHA for better, _, p in found),
+            "paper_cells": len(pairs),
+            "paper_better": sum(after.mean > before.mean for before, after in pairs),
+            "paper_significantly_better": sum(after.significant for _, after in pairs),
+        }
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader has to know about the numbers, the selection rule first."""
+        comparisons = [cell.comparison for cell in self.cells]
+        over = " or ".join(
+            sorted({c.baseline.sd_over for c in comparisons} | {c.candidate.sd_over for c in comparisons})
+        )
+        notes = [
+            f"{self.metric.replace('_', ' ')} in percent (standard deviation over {over}). {self.rule}.",
+            "p: paired t-test over (seed, fold) pairs, as in the paper; corrected p and the 95 % interval: corrected "
+            "resampled t-test, which allows for overlapping training parts"
+            + ("; Holm p: corrected p, for all cells together." if len(self.cells) > 1 else "."),
+        ]
+        failed = sum(c.baseline.failed + c.candidate.failed for c in comparisons)
+        if failed:
+            total = failed + sum(c.baseline.runs + c.candidate.runs for c in comparisons)
+            notes.append(f"{failed} of {total} trainings failed and are left out.")
+        if any(cell.paper_ssread is not None for cell in self.cells):
+            notes.append("Paper: * marks what it calls significant (paired t-test, p <= .05).")
+        return notes
+
+    def table(self) -> Table:
+        """For the terminal, from 80 columns on: a few lines per cell, as the headings say."""
+        several = len(self.cells) > 1
+        caption = escape("\n".join(self.notes))
+        table = Table(box=box.SIMPLE, leading=1, pad_edge=False, caption=caption, caption_justify="left")
+        table.add_column("cell, finding")
+        tests = "p\ncorrected\nHolm" if several else "p\ncorrected"
+        for heading in ("GRead", "SSRead", "difference\n95 % interval", tests, "paper GRead\nSSRead"):
+            table.add_column(heading, justify="right", no_wrap=True)
+        for cell, holm_p in zip(self.cells, self.holm, strict=True):
+            found = cell.comparison
+            p_values = (found.p, found.corrected_p, holm_p) if several else (found.p, found.corrected_p)
+            what = f"{cell.dataset}\n{cell.arch}, {cell.aggr}, K = {cell.num_positions}"
+            table.add_row(
+                f"{escape(what)}\n[bold]{found.finding}[/bold]",
+                _result(found.baseline).replace(" ", "\n"),
+                _result(found.candidate).replace(" ", "\n"),
+                escape(f"{_points(found.difference, '+.2f')}\n{_interval(found)}"),
+                "\n".join(format_p(p) for p in p_values),
+                f"{_paper(cell.paper_global)}\n{_paper(cell.paper_ssread)}",
+            )
+        return table
+
+    def markdown(self) -> str:
+        """For a document: the table, the counts beside the paper's, the notes."""
+        headings = ["dataset", "model", "aggregation", "K", "paper GRead", "paper SSRead", "GRead", "SSRead"]
+        headings += ["difference, 95 % interval", "p", "corrected p", "Holm p", "finding"]
+        rows = [
+            [
+                *(cell.dataset, cell.arch, cell.aggr, cell.num_positions),
+                *(_paper(cell.paper_global), _paper(cell.paper_ssread)),
+                *(_result(cell.comparison.baseline), _result(cell.comparison.candidate)),
+                f"{_points(cell.comparison.difference, '+.2f')} {_interval(cell.comparison)}",
+                *(format_p(p) for p in (cell.comparison.p, cell.comparison.corrected_p, holm_p)),
+                cell.comparison.finding,
+            ]
+            for cell, holm_p in zip(self.cells, self.holm, strict=True)
+        ]
+        n = self.counts
+        ours = (
+            f"SSRead is better in {n['better']} of {n['cells']} cells, significantly (paired t-test, p <= .05) in "
+            f"{n['significantly_better']}, by the corrected test in {n['better_by_corrected_test']}, after Holm's "
+            f"correction in {n['better_after_holm']}; it is significantly worse (paired t-test) in "
+            f"{n['significantly_worse']}."
+        )
+        paper = (
+            f" In the paper it is better in {n['paper_better']} of {n['paper_cells']} of these cells, significantly in "
+            f"{n['paper_significantly_better']}."
+        )
+        return (
+            "\n\n".join([markdown_table(headings, rows).strip(), ours + paper * bool(n["paper_cells"]), *self.notes])
+            + "\n"
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """For programs: plain values ready for JSON, shares in percent, None where there is no number."""
+        cells = []
+        for cell, holm_p in zip(self.cells, self.holm, strict=True):
+            found = cell.comparison
+            cells.append(
+                {
+                    "dataset": cell.dataset,
+                    "arch": cell.arch,
+                    "aggr": cell.aggr,
+                    "num_positions": cell.num_positions,
+                    "global": _percent(found.baseline),
+                    "ssread": _percent(found.candidate),
+                    "difference": 100 * found.difference,
+                    "interval": [100 * end for end in found.interval],
+                    "p": found.p,
+                    "corrected_p": found.corrected_p,
+                    "holm_p": holm_p,
+                    "pairs": found.pairs,
+                    "wins": found.wins,
+                    "ties": found.ties,
+                    "finding": found.finding,
+                    "verdict": found.verdict,
+                    "paper_global": cell.paper_global and cell.paper_global._asdict(),
+                    "paper_ssread": cell.paper_ssread and cell.paper_ssread._asdict(),
+                }
+            )
+        return _without_nan(
+            {"metric": self.metric, "unit": "percent", "selection": self.rule, "counts": self.counts, "cells": cells}
+        )
+
+
+def _points(share: float, form: str = ".2f") -> str:
+    return format(100 * share, form) if math.isfinite(share) else "-"
+
+
+def _result(summary: Summary) -> str:
+    return f"{_points(summary.mean)} ({_points(summary.sd)})"
+
+
+def _paper(result: PaperResult | None) -> str:
+    return "-" if result is None else f"{result.mean:.2f} ({result.std:.2f}){'*' * result.significant}"
+
+
+def _interval(found: Comparison) -> str:
+    low, high = found.interval
+    return f"[{_points(low)}, {_points(high)}]" if math.isfinite(low) else ""
+
+
+def _percent(summary: Summary) -> dict[str, Any]:
+    values = asdict(summary)
+    return {
+        **values,
+        "mean": 100 * summary.mean,
+        "sd": 100 * summary.sd,
+        "interval": [100 * end for end in summary.interval],
+    }
+
+
+def _without_nan(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_nan(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_without_nan(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
