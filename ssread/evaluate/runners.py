@@ -1,0 +1,131 @@
+"""Where trainings happen: on this machine's cores or on its GPU. (On a Ray cluster: :mod:`ssread.evaluate.on_ray`.)"""
+
+import os
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Protocol
+
+import psutil
+import torch
+from joblib import Parallel, cpu_count, delayed, parallel_config
+
+from ssread.data.graphset import GraphSet
+from ssread.errors import InputError
+from ssread.train.fit import train
+from ssread.train.runs import Run, RunResult, Training
+
+__all__ = ["OnCores", "OnGPU", "Runner", "cohorts", "train_cohort"]
+
+
+class Runner(Protocol):
+    """Trains runs somewhere and hands the results over as they come, in any order."""
+
+    #: What the trainings run on, for people and for the store.
+    device: str
+
+    def train(self, graphs: GraphSet, runs: Sequence[Run], training: Training) -> Iterator[RunResult]:
+        """One result per run. Closing the iterator stops what is still under way."""
+
+
+class OnCores:
+    """Single-threaded worker processes, one run each: two such give twice the work of one, two threads do not.
+
+    Args:
+        workers: How many; by default one per core.
+    """
+
+    device = "cpu"
+
+    def __init__(self, workers: int | None = None):
+        if workers is not None and workers < 1:
+            raise InputError(f"workers must be 1 or more, but {workers} was given.")
+        self.workers = workers or cpu_count()
+
+    def train(self, graphs: GraphSet, runs: Sequence[Run], training: Training) -> Iterator[RunResult]:
+        """See :class:`Runner`."""
+        with tempfile.TemporaryDirectory(prefix="ssread-") as folder:
+            path = Path(folder) / "graphs"
+            graphs.save(path)
+            task = delayed(_train_in_worker)
+            with parallel_config(backend="loky", inner_max_num_threads=1):
+                pool = Parallel(n_jobs=min(self.workers, len(runs)) or 1, return_as="generator_unordered")
+                yield from pool(task(str(path), run, training, os.getpid()) for run in runs)
+
+    def __repr__(self) -> str:
+        return f"{self.workers} core{'s' * (self.workers != 1)}"
+
+
+class OnGPU:
+    """All runs of equal shape as one stack of models, as many as the memory holds.
+
+    Args:
+        device: For example ``cuda`` or ``cuda:1``.
+        say: Told in a sentence when a cohort has to be made smaller.
+    """
+
+    def __init__(self, device: str = "cuda", say: Callable[[str], None] = lambda _: None):
+        if not torch.cuda.is_available():
+            raise InputError(f"There is no GPU that torch can use, so --device {device} cannot be had; use cpu.")
+        self.device = device
+        self._say = say
+
+    def train(self, graphs: GraphSet, runs: Sequence[Run], training: Training) -> Iterator[RunResult]:
+        """See :class:`Runner`."""
+        for cohort in cohorts(runs):
+            yield from train_cohort(graphs, cohort, training, self.device, self._say)
+
+    def __repr__(self) -> str:
+        return torch.cuda.get_device_name(self.device)
+
+
+def cohorts(runs: Sequence[Run]) -> list[list[Run]]:
+    """Runs whose models have equal shapes, together: those that differ in the seed and the fold alone."""
+    groups: dict[str, list[Run]] = {}
+    for run in runs:
+        groups.setdefault(repr(sorted(run.model.items(), key=repr)), []).append(run)
+    return list(groups.values())
+
+
+def train_cohort(
+    graphs: GraphSet, runs: Sequence[Run], training: Training, device: str, say: Callable[[str], None]
+) -> list[RunResult]:
+    """Trains runs of equal shape together; where memory does not suffice, each half on its own."""
+    try:
+        return train(graphs, runs, training, device)
+    except torch.OutOfMemoryError:
+        if len(runs) == 1:
+            raise InputError(
+                f"One model does not fit into the memory of {device}; a smaller --batch-size may help."
+            ) from None
+    torch.cuda.empty_cache()
+    half = (len(runs) + 1) // 2
+    say(f"{len(runs)} models do not fit into the memory of {device} at once; going on with {half}.")
+    parts = (runs[:half], runs[half:])
+    return [result for part in parts for result in train_cohort(graphs, part, training, device, say)]
+
+
+def _train_in_worker(path: str, run: Run, training: Training, parent: int) -> RunResult:
+    _end_with(parent)
+    torch.set_num_threads(1)
+    return train(_load(path), [run], training)[0]
+
+
+@lru_cache(maxsize=1)
+def _load(path: str) -> GraphSet:
+    return GraphSet.load(path)
+
+
+@lru_cache(maxsize=1)
+def _end_with(parent: int) -> None:
+    """Ends this worker soon after the process that it works for, however that one died."""
+
+    def watch() -> None:
+        while psutil.pid_exists(parent):
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
