@@ -15,6 +15,7 @@ from torch_geometric.data import Data
 from ssread.data import batch as batching
 from ssread.data import storage
 from ssread.data.check import check
+from ssread.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -261,7 +262,11 @@ class GraphSet:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> GraphSet:
         """Read a set that :meth:`save` wrote, and validate it."""
-        return cls(**storage.read(path)).validate()
+        columns = storage.read(path)
+        try:
+            return cls(**columns).validate()
+        except (TypeError, ValueError, IndexError, RuntimeError, AttributeError) as error:
+            raise InputError(f"{path} is damaged ({error}): load the data anew.") from None
 
 
 class RowNumbers(Sequence[str]):
