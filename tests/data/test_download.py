@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from tu_files import write_zip
 
+from ssread.data import load
 from ssread.data.download import ABANDONED_SECONDS, download
 from ssread.errors import InputError
 
@@ -133,3 +134,20 @@ def test_two_processes_at_once(site: Site, tmp_path: Path) -> None:
     assert [process.wait(timeout=120) for process in processes] == [0, 0]
     assert target.read_bytes() == site.content
     assert list(target.parent.iterdir()) == [target]
+
+
+def test_a_complete_part_is_not_asked_for_again(site: Site, tmp_path: Path) -> None:
+    target = tmp_path / "SET.zip"
+    target.with_name("SET.zip.part").write_bytes(site.content)
+    assert download(f"{site.address}/SET.zip", target).read_bytes() == site.content
+    assert site.asked == []
+
+
+def test_a_dataset_from_a_mirror_on_the_web(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SSREAD_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("SSREAD_MIRROR", site.address)
+    assert load("SET").repairs == {"duplicate edges removed": 9998}
+    assert load("SET", self_loops="drop").name == "SET"
+    assert site.asked == [None]  # the second time it is in the data folder
+    with pytest.raises(InputError, match=r"OTHER.zip cannot be had \(404"):
+        load("OTHER")

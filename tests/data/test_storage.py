@@ -1,4 +1,5 @@
 import contextlib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -63,3 +64,9 @@ def test_one_hot_features_take_a_byte_each(tmp_path: Path) -> None:
     assert GraphSet.load(tmp_path / "set.safetensors").x.dtype == torch.float32
     small().save(tmp_path / "set.safetensors")  # 0.5 and 2.5 are no bytes
     assert load_file(tmp_path / "set.safetensors")["x"].dtype == torch.float32
+
+
+def test_a_set_that_breaks_its_promises_is_not_loaded(tmp_path: Path) -> None:
+    write(replace(small(), x=torch.full((5, 2), float("nan"))), tmp_path / "set.safetensors")
+    with pytest.raises(InputError, match=r"set\.safetensors is damaged .*feature 'a' of node 0 in graph 0 is nan"):
+        GraphSet.load(tmp_path / "set.safetensors")

@@ -104,6 +104,12 @@ def test_several_label_columns_and_missing_graph_labels(tmp_path: Path) -> None:
     assert graphs.y is None
 
 
+def test_a_number_of_graphs_that_cannot_be_true(tmp_path: Path) -> None:
+    files = {"A": "1, 2\n", "graph_indicator": "1\n1\n1000000000000000\n"}
+    with pytest.raises(InputError, match="speaks of graph 1000000000000000, but has 3 nodes"):
+        read_tu(write_folder(files, tmp_path))
+
+
 def test_a_graph_without_nodes_and_a_set_without_edges(tmp_path: Path) -> None:
     files = {"A": "", "graph_indicator": "1\n1\n3\n", "graph_labels": "0\n1\n0\n1\n"}
     graphs = read_tu(write_folder(files, tmp_path))
