@@ -23,9 +23,9 @@ def sum(values: Tensor, index: Tensor, size: int) -> Tensor:
 
 def is_concrete(*tensors: Tensor) -> bool:
     """Whether values may be looked at: not while tracing or lifting, nor on a GPU, where a look stalls everything."""
-    if torch.compiler.is_compiling():
+    if torch.compiler.is_compiling() or torch._C._functorch.peek_interpreter_stack() is not None:
         return False
-    return all(t.device.type == "cpu" and not torch._C._functorch.is_functorch_wrapped_tensor(t) for t in tensors)
+    return all(tensor.device.type == "cpu" for tensor in tensors)
 
 
 def count(index: Tensor, size: int) -> Tensor:
@@ -78,10 +78,12 @@ def outer(left: Tensor, right: Tensor, index: Tensor, size: int) -> Tensor:
     """The sum over every group of the rows' outer products, L^T R: [N, a] and [N, b] to [size, a, b].
 
     Groups differ in size, and the largest may be far above the mean, so they are not padded to it: they are cut into
-    blocks of about the mean size, multiplied block by block and added up. That holds 2 N + size rows at most.
+    blocks of half to all of the mean size, multiplied block by block and added up. That holds 2 N rows (size rows if
+    there are fewer than one per group).
     """
     rows = left.size(0)
-    block = 1 << (rows // size if size else 0).bit_length()  # the power of two above the mean
+    mean = rows // size if size else 0
+    block = 1 << (mean.bit_length() - 1) if mean else 1  # the largest power of two not above the mean
     per_group = (count(index, size) + block - 1) // block
     end = per_group.cumsum(0)
     slot = (end - per_group).index_select(0, index) * block + rank(index, size)

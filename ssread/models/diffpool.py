@@ -5,14 +5,14 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch_geometric.nn import DenseSAGEConv, SAGEConv
+from torch_geometric.nn import DenseSAGEConv
 
 from ssread import segment
 from ssread.errors import InputError
 from ssread.models.graphs import Encoder, Encoding, Graphs
 from ssread.models.layers import BatchNorm
 
-__all__ = ["DiffPool", "DiffPooling", "Pooled", "diff_pool", "num_clusters"]
+__all__ = ["DiffPool", "DiffPooling", "Pooled", "SAGEConv", "diff_pool", "num_clusters"]
 
 
 def num_clusters(max_nodes: int, ratio: float = 0.1, most: int = 100) -> int:
@@ -54,9 +54,10 @@ def diff_pool(x: Tensor, logits: Tensor, graphs: Graphs) -> Pooled:
     """
     index, size = graphs.batch, graphs.batch_size
     S = logits.softmax(dim=-1)
-    AS = segment.sum(S.index_select(0, graphs.target), graphs.source, graphs.num_nodes)
-    pooled = segment.outer(S, torch.cat([x, AS, S], dim=-1), index, size)
-    pooled_x, adjacency, overlap = pooled.split([x.size(1), S.size(1), S.size(1)], dim=-1)
+    entering = graphs.neighbours.sum(S)  # A^T S: summed where edges arrive
+    pooled = segment.outer(S, torch.cat([x, entering, S], dim=-1), index, size)
+    pooled_x, transposed, overlap = pooled.split([x.size(1), S.size(1), S.size(1)], dim=-1)
+    adjacency = transposed.mT
 
     edges = segment.count(index.index_select(0, graphs.source), size)
     within = adjacency.diagonal(dim1=-2, dim2=-1).sum(dim=-1)
@@ -66,6 +67,25 @@ def diff_pool(x: Tensor, logits: Tensor, graphs: Graphs) -> Pooled:
     nodes = segment.count(index, size).clamp(min=1)
     entropy = -(S * logits.log_softmax(dim=-1)).sum(dim=-1)
     return Pooled(pooled_x, adjacency, distance / nodes.square(), segment.mean(entropy, index, size))
+
+
+class SAGEConv(nn.Module):
+    r"""`"Inductive Representation Learning on Large Graphs" <https://arxiv.org/abs/1706.02216>`_ with the mean.
+
+    .. math:: h_i' = W_l \, \mathrm{mean}_j \, h_j + b + W_r \, h_i
+
+    PyG's ``SAGEConv`` gives the same numbers and has parameters of the same names and shapes; it gathers a message for
+    every edge, where the sum over neighbours that all models here share holds none.
+    """
+
+    def __init__(self, in_channels: int, out_channels: int):
+        super().__init__()
+        self.lin_l = nn.Linear(in_channels, out_channels)
+        self.lin_r = nn.Linear(in_channels, out_channels, bias=False)
+
+    def forward(self, h: Tensor, graphs: Graphs, degree: Tensor) -> Tensor:
+        """Node vectors [N, in] to node vectors [N, out]; ``degree`` [N, 1] is 1 where there is no neighbour."""
+        return self.lin_l(graphs.neighbours.sum(h) / degree) + self.lin_r(h)
 
 
 class SAGEStack(nn.Module):
@@ -79,9 +99,10 @@ class SAGEStack(nn.Module):
 
     def forward(self, graphs: Graphs) -> Tensor:
         """Node vectors, [N, num_layers * hidden_channels]."""
+        degree = segment.count(graphs.target, graphs.num_nodes).clamp(min=1).to(graphs.x.dtype).unsqueeze(-1)
         h, outputs = graphs.x, []
         for conv, norm in zip(self.convs, self.norms, strict=True):
-            h = norm(conv(h, graphs.edge_index).relu(), graphs.mask)
+            h = norm(conv(h, graphs, degree).relu(), graphs.mask)
             outputs.append(h)
         return torch.cat(outputs, dim=-1)
 

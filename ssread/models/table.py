@@ -7,10 +7,10 @@ import torch
 from rich import box
 from rich.table import Table
 from torch import nn
-from torch_geometric.nn import DenseSAGEConv, SAGEConv
+from torch_geometric.nn import DenseSAGEConv
 
 from ssread.models.classifier import GraphClassifier
-from ssread.models.diffpool import DiffPooling, num_clusters
+from ssread.models.diffpool import DiffPooling, SAGEConv, num_clusters
 from ssread.models.factory import ARCHITECTURES, make_model
 from ssread.models.gcn import EdgeAwareGCNConv
 from ssread.models.gin import GINConv

@@ -3,20 +3,31 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from small_graphs import FEATURES, random_batch
+from torch_geometric.nn import SAGEConv as PyGSAGEConv
 from torch_geometric.nn import dense_diff_pool
 from torch_geometric.utils import to_dense_adj, to_dense_batch
 
 from ssread import InputError
-from ssread.models.diffpool import DiffPool, diff_pool, num_clusters
+from ssread.models.diffpool import DiffPool, SAGEConv, diff_pool, num_clusters
 from ssread.models.graphs import Graphs
 
 sizes = st.lists(st.integers(0, 8), min_size=1, max_size=5).map(tuple)
 
 
+def test_layer_is_pygs():
+    graphs = Graphs.of(*random_batch())
+    degree = torch.bincount(graphs.target, minlength=graphs.num_nodes).clamp(min=1).double().unsqueeze(1)
+    ours, pygs = SAGEConv(FEATURES, 3).double(), PyGSAGEConv(FEATURES, 3).double()
+    pygs.load_state_dict(ours.state_dict())
+    torch.testing.assert_close(ours(graphs.x, graphs, degree), pygs(graphs.x, graphs.edge_index))
+
+
 @given(sizes, st.integers(1, 4), st.integers(0, 2**31))
 def test_equals_pygs_dense_pooling_graph_by_graph(sizes, clusters, seed):
     torch.manual_seed(seed)
-    graphs = Graphs.of(*random_batch(sizes))
+    batch = random_batch(sizes)
+    some = torch.rand(batch.edge_index.size(1)) < 0.7  # edges in one direction alone, too
+    graphs = Graphs.of(batch.x, batch.edge_index[:, some], batch.batch, batch_size=len(sizes))
     logits = torch.randn(graphs.num_nodes, clusters, dtype=torch.float64)
     pooled = diff_pool(graphs.x, logits, graphs)
     for graph, size in enumerate(sizes):

@@ -1,0 +1,90 @@
+"""What SSRead costs inside every classifier: the paper's figure 8, as ratios within one run.
+
+    python benchmarks/models.py [--quick] [--device cuda] [--threads 1] [--rounds 20] [--models gcn gin] [--datasets DD]
+
+A training step (forward, backward, Adam) with the global readout and with SSRead for K = 2, 4, 8, 16, on a batch of 128
+graphs of NCI1 and of DD, DD's largest graph (5,748 nodes) among them; planted graphs of their mean sizes stand in where
+the datasets are not on this machine. The variants take turns within every round. Printed are the median time, the
+median over rounds of the ratio to the global readout, and the most memory a step holds beyond what stood before it.
+"""
+
+import argparse
+import os
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from readout import Step, measure  # the benchmark beside this one
+from rich.console import Console
+from rich.table import Table
+
+from ssread.data import load, planted
+from ssread.data.graphset import GraphSet
+from ssread.data.sources import find
+from ssread.models import ARCHITECTURES, GraphClassifier, model_for
+
+MIRROR = Path(__file__).parents[2] / "shared" / "tudataset"
+GRAPHS = 128
+STAND_IN_NODES = {"NCI1": 30, "DD": 284}
+
+
+def dataset(name: str) -> GraphSet:
+    """The dataset, or planted graphs of its mean size where it would have to be downloaded."""
+    if MIRROR.is_dir():
+        os.environ.setdefault("SSREAD_MIRROR", str(MIRROR))
+    if find(name).is_local:
+        return load(name)
+    return planted(2 * GRAPHS, nodes=STAND_IN_NODES[name], feature_noise=1.0)
+
+
+def training_step(model: GraphClassifier, graphs: GraphSet, device: str) -> Step:
+    """Forward, backward and Adam on one batch that holds the largest graph."""
+    chosen = torch.randperm(len(graphs), generator=torch.Generator().manual_seed(0))[:GRAPHS]
+    chosen[0] = graphs.node_counts.argmax()
+    batch = graphs.batch(chosen).to(device)
+    model = model.to(device)
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, fused=True)
+
+    def step() -> None:
+        optimizer.zero_grad()
+        output = model.run(batch)
+        loss = F.cross_entropy(output.logits, batch.y)
+        (loss + output.alignment_loss() + output.auxiliary_loss()).backward()
+        optimizer.step()
+
+    return step
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="K = 8 only, five rounds")
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu", choices=["cpu", "cuda"])
+    parser.add_argument("--threads", type=int, default=1, help="CPU threads (default 1)")
+    parser.add_argument("--rounds", type=int, default=20, help="measured repetitions (default 20)")
+    parser.add_argument("--models", nargs="+", default=list(ARCHITECTURES), choices=list(ARCHITECTURES))
+    parser.add_argument("--datasets", nargs="+", default=["NCI1", "DD"], choices=list(STAND_IN_NODES))
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    torch.manual_seed(0)
+    positions = (8,) if options.quick else (2, 4, 8, 16)
+    rounds = 5 if options.quick else options.rounds
+    machine = torch.cuda.get_device_name() if options.device == "cuda" else f"{options.threads} CPU thread(s)"
+    console = Console(width=120)
+    for name in options.datasets:
+        graphs = dataset(name)
+        table = Table(title=f"Training step, {GRAPHS} graphs of {graphs.name}, torch {torch.__version__}, {machine}")
+        for column in ("model", "readout", "ms", "ratio", "peak MB"):
+            table.add_column(column, justify="left" if column in ("model", "readout") else "right")
+        for architecture in options.models:
+            steps = {"global": training_step(model_for(graphs, architecture, readout="global"), graphs, options.device)}
+            for K in positions:
+                model = model_for(graphs, architecture, readout="ssread", num_positions=K)
+                steps[f"ssread K={K}"] = training_step(model, graphs, options.device)
+            for variant, (ms, ratio, megabytes) in measure(steps, rounds, options.device).items():
+                table.add_row(architecture, variant, f"{ms:.1f}", f"{ratio:.3f}", f"{megabytes:.0f}")
+            table.add_section()
+        console.print(table)
+
+
+if __name__ == "__main__":
+    main()
