@@ -10,37 +10,36 @@ from ssread.errors import InputError
 
 APPLICATION = 0x53535264  # "SSRd": tells our files from other programs' SQLite files
 VERSION = 1
-SCHEMA = """
-CREATE TABLE runs (
-    key TEXT PRIMARY KEY,
-    dataset TEXT NOT NULL,
-    fingerprint TEXT NOT NULL,
-    arch TEXT NOT NULL,
-    readout TEXT NOT NULL,
-    aggr TEXT NOT NULL,
-    num_positions INTEGER NOT NULL,
-    seed INTEGER NOT NULL,
-    fold INTEGER NOT NULL,
-    num_folds INTEGER NOT NULL,
-    selection TEXT NOT NULL,
-    valid_accuracy REAL,
-    valid_loss REAL,
-    test_accuracy REAL,
-    best_epoch INTEGER NOT NULL,
-    epochs INTEGER NOT NULL,
-    seconds REAL NOT NULL,
-    failed TEXT NOT NULL,
-    device TEXT NOT NULL,
-    ssread TEXT NOT NULL,
-    torch TEXT NOT NULL,
-    torch_geometric TEXT NOT NULL,
-    python TEXT NOT NULL,
-    run TEXT NOT NULL,
-    training TEXT NOT NULL,
-    predictions BLOB NOT NULL,
-    curves BLOB NOT NULL
-)
-"""
+COLUMNS = {
+    "key": "TEXT PRIMARY KEY",
+    "dataset": "TEXT NOT NULL",
+    "fingerprint": "TEXT NOT NULL",
+    "arch": "TEXT NOT NULL",
+    "readout": "TEXT NOT NULL",
+    "aggr": "TEXT NOT NULL",
+    "num_positions": "INTEGER NOT NULL",
+    "seed": "INTEGER NOT NULL",
+    "fold": "INTEGER NOT NULL",
+    "num_folds": "INTEGER NOT NULL",
+    "selection": "TEXT NOT NULL",
+    "valid_accuracy": "REAL",
+    "valid_loss": "REAL",
+    "test_accuracy": "REAL",
+    "best_epoch": "INTEGER NOT NULL",
+    "epochs": "INTEGER NOT NULL",
+    "seconds": "REAL NOT NULL",
+    "failed": "TEXT NOT NULL",
+    "device": "TEXT NOT NULL",
+    "ssread": "TEXT NOT NULL",
+    "torch": "TEXT NOT NULL",
+    "torch_geometric": "TEXT NOT NULL",
+    "python": "TEXT NOT NULL",
+    "run": "TEXT NOT NULL",
+    "training": "TEXT NOT NULL",
+    "predictions": "BLOB NOT NULL",
+    "curves": "BLOB NOT NULL",
+}
+SCHEMA = f"CREATE TABLE runs ({', '.join(f'{name} {kind}' for name, kind in COLUMNS.items())})"
 BUSY = ("locked", "busy", "locking protocol")
 
 
@@ -107,6 +106,8 @@ def errors_as_sentences(path: Path, timeout: float) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise InputError(_sentence(path, timeout, str(error))) from error
+    except UnicodeDecodeError as error:  # of a message that quotes damaged text
+        raise InputError(_sentence(path, timeout, f"malformed text: {error}")) from error
 
 
 def _sentence(path: Path, timeout: float, problem: str) -> str:

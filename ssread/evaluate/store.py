@@ -5,7 +5,6 @@ import io
 import json
 import os
 import platform
-import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ import torch_geometric
 
 import ssread
 from ssread.errors import InputError
-from ssread.evaluate.database import connect, errors_as_sentences
+from ssread.evaluate.database import COLUMNS, connect, errors_as_sentences
 from ssread.evaluate.keys import SELECTION, DatasetId, canonical_json, run_key
 from ssread.evaluate.metrics import score
 from ssread.models.factory import ARCHITECTURES
@@ -25,7 +24,6 @@ from ssread.train.runs import Run, RunResult, Training
 
 __all__ = ["Store"]
 
-BLOBS = ("predictions", "curves")
 MAY_BE_NAN = ("valid_accuracy", "valid_loss", "test_accuracy")  # which SQLite keeps as NULL
 ORDER = "dataset, fingerprint, arch, readout, aggr, num_positions, seed, fold, key"
 CHOSEN = "key IN (SELECT value FROM json_each(?))"
@@ -116,10 +114,12 @@ class Store:
 
     def table(self) -> pd.DataFrame:
         """One row per training, without predictions and curves, in an order that does not depend on when they ended."""
-        described = self._rows("SELECT name FROM pragma_table_info('runs')")
-        columns = [name for (name,) in described if name not in BLOBS]
+        columns = [name for name, kind in COLUMNS.items() if not kind.startswith("BLOB")]
         rows = self._rows(f"SELECT {', '.join(columns)} FROM runs ORDER BY {ORDER}")
-        return pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(MAY_BE_NAN, float))
+        try:
+            return pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(MAY_BE_NAN, float))
+        except (ValueError, TypeError) as error:
+            raise InputError(f"{self.path} is damaged ({error}): restore a copy.") from None
 
     def _rows(self, sql: str, *arguments: Any) -> list[tuple]:
         with errors_as_sentences(self.path, self.timeout):
@@ -153,7 +153,7 @@ class Store:
                 seconds,
                 failed,
             )
-        except (ValueError, KeyError, TypeError, EOFError, OSError, zipfile.BadZipFile) as error:
+        except Exception as error:  # damaged bytes make zipfile, zlib, numpy and json raise more than can be listed
             raise InputError(
                 f"The run {key} in {self.path} is damaged ({type(error).__name__}: {error}): restore a copy."
             ) from None

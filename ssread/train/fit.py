@@ -85,7 +85,7 @@ def fit(
             continue
         leaving = over.nonzero().squeeze(1)
         test = _pad([folds[alive[model]].test for model in leaving.tolist()])
-        scores = best.logits(engine, leaving, test) if best.state else None
+        scores = best.logits(engine, leaving, test) if best.state else None  # none of them ever gave a number
         seconds = (time.perf_counter() - started) / len(runs)
         for place, model in enumerate(leaving.tolist()):
             r, failed = alive[model], ""
@@ -100,8 +100,8 @@ def fit(
                 run=runs[r],
                 best_epoch=int(best.epoch[model]),
                 epochs=epoch,
-                valid_accuracy=best.accuracy[model].item(),
-                valid_loss=best.loss[model].item(),
+                valid_accuracy=math.nan if failed else best.accuracy[model].item(),
+                valid_loss=math.nan if failed else best.loss[model].item(),
                 test_ids=ids.numpy(),
                 test_labels=graphs.y.cpu()[ids].numpy(),
                 test_probabilities=probabilities,

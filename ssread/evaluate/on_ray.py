@@ -1,0 +1,177 @@
+"""Where trainings happen on more machines than this one: a Ray cluster (extra ``ray``)."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+import torch
+
+from ssread.data.graphset import GraphSet
+from ssread.errors import InputError, missing_extra
+from ssread.evaluate.runners import cohorts, train_cohort
+from ssread.train.runs import Run, RunResult, Training
+
+__all__ = ["OnRay"]
+
+#: How often a task may lose its worker or its node before it is given up.
+RETRIES = 5
+
+#: Seconds an address may take to answer.
+CONNECT_SECONDS = 5
+
+#: Seconds without a result after which the cluster is asked whether anything is left to work on.
+LOOK_SECONDS = 30
+
+CLIENT_PORT = 10001
+
+
+class OnRay:
+    """A Ray cluster: a cohort for every GPU where it has any, else single-threaded tasks of one run for every core.
+
+    The dataset is sent once. A node that dies costs what ran on it a new start elsewhere. The connection is the
+    process's own, as always with Ray: one that is there is used, and ``ray.shutdown()`` ends it.
+
+    Args:
+        address: ``ray`` for the cluster that this machine is part of (or that the environment variable ``RAY_ADDRESS``
+            names), or one on this machine's cores where there is none; ``ray://host:port`` for a cluster elsewhere.
+            Every node needs ssread.
+        say: Told in a sentence when a cohort has to be made smaller.
+    """
+
+    def __init__(self, address: str = "ray", say: Callable[[str], None] = lambda _: None):
+        if address != "ray" and not address.startswith("ray://"):
+            raise InputError(f"{address!r} is no address of a Ray cluster; use ray or ray://host:port.")
+        self.address = address
+        self._ray = _connected(address)
+        self._say = say
+        self.device = "cuda" if self._units("GPU") else "cpu"
+        self._require_nodes()
+
+    def train(self, graphs: GraphSet, runs: Sequence[Run], training: Training) -> Iterator[RunResult]:
+        """See :class:`~ssread.evaluate.runners.Runner`."""
+        ray = self._ray
+        on_gpu = self.device == "cuda"
+        work = ray.remote(num_cpus=1, num_gpus=int(on_gpu), max_retries=RETRIES)(_train_on_node)
+        parts = shares(runs, self._units("GPU")) if on_gpu else [[run] for run in runs]
+        stored = ray.put(graphs)
+        pending = {work.remote(stored, part, training, self.device): part for part in parts}
+        try:
+            while pending:
+                done, _ = ray.wait(list(pending), timeout=LOOK_SECONDS)
+                if not done:
+                    self._require_nodes()
+                for task in done:
+                    yield from self._results(task, pending.pop(task))
+        finally:
+            if ray.is_initialized():  # else there is nothing left to stop, and Ray would start a cluster to do it
+                for task in pending:
+                    ray.cancel(task, force=True)
+
+    def __repr__(self) -> str:
+        count, unit = self._units("GPU" if self.device == "cuda" else "CPU"), "GPU" if self.device == "cuda" else "core"
+        return f"Ray cluster of {count} {unit}{'s' * (count != 1)}"
+
+    def _results(self, task: Any, part: Sequence[Run]) -> list[RunResult]:
+        """What a finished task gave; what was raised in it, it raises here."""
+        exceptions = self._ray.exceptions
+        try:
+            results, sentences = self._ray.get(task)
+        except exceptions.RayTaskError as error:
+            raise error.cause from error
+        except exceptions.RayError as error:
+            names = ", ".join(f"seed {run.seed} fold {run.fold}" for run in part)
+            raise InputError(
+                f"The Ray cluster lost the training of {part[0].model} ({names}) {RETRIES + 1} times and it was given "
+                f"up ({_first_line(error)}); look whether the memory of its nodes suffices, then start again."
+            ) from error
+        for sentence in sentences:
+            self._say(sentence)
+        return results
+
+    def _units(self, resource: str) -> int:
+        """How many GPUs or CPUs the cluster has now."""
+        return int(self._ray.cluster_resources().get(resource, 0))
+
+    def _require_nodes(self) -> None:
+        resource = "GPU" if self.device == "cuda" else "CPU"
+        if not self._units(resource):
+            raise InputError(
+                f"The Ray cluster ({self.address}) has no node with a {resource} (any more), so nothing can be trained "
+                "on it; add nodes, then start again."
+            )
+
+
+def shares(runs: Sequence[Run], gpus: int) -> list[list[Run]]:
+    """Runs of equal shape together, cut so that no GPU is without work while there are runs."""
+    groups = cohorts(runs)
+    pieces = -(-gpus // max(len(groups), 1))
+    return [share for group in groups for piece in range(pieces) if (share := group[piece::pieces])]
+
+
+def _train_on_node(
+    graphs: GraphSet, runs: Sequence[Run], training: Training, device: str
+) -> tuple[list[RunResult], list[str]]:
+    """What a node does: trains, and hands back the results and what there is to say about it."""
+    sentences: list[str] = []
+    torch.set_num_threads(1)
+    return train_cohort(graphs, runs, training, device, sentences.append), sentences
+
+
+def _connected(address: str) -> Any:
+    """The ``ray`` package, connected."""
+    # A cluster started here sends no statistics of its use anywhere, and an address that is mute is given up soon.
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_CLIENT_INITIAL_CONNECTION_TIMEOUT_S", str(CONNECT_SECONDS))
+    os.environ.setdefault("RAY_CLIENT_MAX_CONNECTION_TIMEOUT_S", str(CONNECT_SECONDS))
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # Ray's coming default; without it, it warns
+    try:
+        import ray
+
+        if address != "ray":
+            import grpc  # noqa: F401  Ray's client needs it
+    except ImportError:
+        raise missing_extra("Ray", "ray", "Training on a cluster") from None
+    if ray.is_initialized():
+        if address == "ray":
+            return ray
+        raise InputError(
+            f"This process is connected to a Ray cluster already; use the address ray for that one, or call "
+            f"ray.shutdown() before connecting to {address}."
+        )
+    target = os.environ.get("RAY_ADDRESS", "") if address == "ray" else address
+    _require_answer(target)
+    options: dict[str, Any] = {} if "://" in target else {"include_dashboard": False}
+    try:
+        ray.init(None if address == "ray" else address, logging_level=logging.ERROR, log_to_driver=False, **options)
+    except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
+        raise InputError(f"The Ray cluster ({target or address}) cannot be used: {_first_line(error)}") from error
+    return ray
+
+
+def _require_answer(target: str) -> None:
+    """Fails within seconds where nobody listens; Ray itself would try for minutes."""
+    if ":" not in target:
+        return
+    parts = urlsplit(target if "://" in target else f"ray://{target}")
+    try:
+        host, port = parts.hostname, parts.port or CLIENT_PORT
+    except ValueError:
+        host = None
+    if not host:
+        raise InputError(f"{target!r} is no address of a Ray cluster; use ray or ray://host:port.")
+    try:
+        socket.create_connection((host, port), timeout=CONNECT_SECONDS).close()
+    except OSError as error:
+        raise InputError(
+            f"No Ray cluster answers at {target} ({error}); start one there with "
+            f"`ray start --head --ray-client-server-port {port}`, or mend the address."
+        ) from None
+
+
+def _first_line(error: BaseException) -> str:
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)

@@ -1,0 +1,120 @@
+"""What a comparison asks: which classifiers, how many positions, how often, how trained."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ssread.aggregate import NAMES
+from ssread.errors import InputError
+from ssread.evaluate.metrics import METRICS
+from ssread.models.factory import ARCHITECTURES
+from ssread.train.runs import Training
+
+__all__ = ["BASE", "POSITIONS", "Question"]
+
+#: The numbers of positions that validation accuracy chooses from, and the classifier it chooses with (section V-A).
+POSITIONS = (2, 4, 8, 16)
+BASE = ("gcn", "sum")
+
+
+@dataclass(frozen=True)
+class Question:
+    """Does SSRead help these classifiers on a dataset?
+
+    Attributes:
+        arch: Architectures by name.
+        aggr: Aggregations by name, ``max+mean`` for several side by side; none for every architecture's own.
+        positions: The number of structural positions K, or None to choose it by validation accuracy.
+        gamma: The smoothing of the alignment loss.
+        folds: Of the cross-validation.
+        seeds: How often it is repeated.
+        metric: What is compared: accuracy, roc_auc or macro_f1.
+        training: How models are trained.
+        model: Further arguments of :func:`ssread.models.make_model`, such as ``hidden_channels`` or ``dropout``.
+    """
+
+    arch: Sequence[str] = ("gcn",)
+    aggr: Sequence[str] = ()
+    positions: int | None = None
+    gamma: float = 0.01
+    folds: int = 10
+    seeds: int = 5
+    metric: str = "accuracy"
+    training: Training = field(default_factory=Training)
+    model: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in self.arch:
+            _one_of("architecture", name, ARCHITECTURES)
+        for name in self.aggr:
+            for part in name.split("+"):
+                _one_of("aggregation", part, NAMES)
+        _one_of("metric", self.metric, METRICS)
+        if not self.arch:
+            raise InputError("A comparison needs at least one architecture.")
+        for name, value, least in (
+            ("positions", self.positions, 1),
+            ("folds", self.folds, 2),
+            ("seeds", self.seeds, 1),
+            ("epochs", self.training.epochs, 1),
+            ("patience", self.training.patience, 1),
+            ("batch_size", self.training.batch_size, 1),
+            ("gamma", self.gamma, 0),
+        ):
+            if value is not None and not value >= least:
+                raise InputError(f"{name} must be {least} or more, but {value} was given.")
+
+    @classmethod
+    def of(cls, settings: Mapping[str, Any]) -> "Question":
+        """From plain settings, as a configuration file or the command line gives them.
+
+        ``arch`` and ``aggr`` may be texts with commas, ``positions`` may be ``auto``; the fields of
+        :class:`ssread.train.Training` stand among the others.
+        """
+        own = {f.name: f for f in dataclasses.fields(cls) if f.name != "training"}
+        of_training = {f.name: f for f in dataclasses.fields(Training)}
+        unknown = [name for name in settings if name not in own and name not in of_training]
+        if unknown:
+            there = ", ".join(sorted([*own, *of_training]))
+            raise InputError(f"There is no setting {unknown[0]!r}; there are {there}.")
+        values = {name: _typed(name, value) for name, value in settings.items()}
+        training = Training(**{name: value for name, value in values.items() if name in of_training})
+        return cls(training=training, **{name: value for name, value in values.items() if name in own})
+
+    def cells(self) -> list[tuple[str, str | list[str]]]:
+        """Every architecture with every aggregation it is asked for."""
+        return [(arch, aggr) for arch in self.arch for aggr in map(_aggregation, self.aggr or [_own(arch)])]
+
+
+def _own(arch: str) -> str:
+    aggr = ARCHITECTURES[arch].aggr
+    return aggr if isinstance(aggr, str) else "+".join(aggr)
+
+
+def _aggregation(name: str) -> str | list[str]:
+    return name.split("+") if "+" in name else name
+
+
+def _one_of(what: str, name: str, there: Mapping[str, Any]) -> None:
+    if name not in there:
+        raise InputError(f"There is no {what} {name!r}. Choose from {', '.join(there)}.")
+
+
+def _typed(name: str, value: Any) -> Any:
+    if name == "positions" and value in (None, "auto"):
+        return None
+    kinds: dict[str, type] = {"gamma": float, "learning_rate": float, "weight_decay": float, "metric": str}
+    try:
+        if name in ("arch", "aggr"):
+            return (
+                tuple(part.strip() for part in value.split(",")) if isinstance(value, str) else tuple(map(str, value))
+            )
+        if name == "model":
+            return dict(value)
+        kind = kinds.get(name, int)
+        if kind is int and int(value) != float(value):
+            raise ValueError
+        return kind(value)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} cannot be {value!r}.") from None
