@@ -6,6 +6,7 @@ import logging
 import os
 import socket
 from collections.abc import Callable, Iterator, Sequence
+from importlib.util import find_spec
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -21,8 +22,8 @@ __all__ = ["OnRay"]
 #: How often a task may lose its worker or its node before it is given up.
 RETRIES = 5
 
-#: Seconds an address may take to answer.
-CONNECT_SECONDS = 5
+#: Seconds an address may take to answer; Ray's client tries three times.
+CONNECT_SECONDS = 3
 
 #: Seconds without a result after which the cluster is asked whether anything is left to work on.
 LOOK_SECONDS = 30
@@ -131,9 +132,6 @@ def _connected(address: str) -> Any:
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # Ray's coming default; without it, it warns
     try:
         import ray
-
-        if address != "ray":
-            import grpc  # noqa: F401  Ray's client needs it
     except ImportError:
         raise missing_extra("Ray", "ray", "Training on a cluster") from None
     if ray.is_initialized():
@@ -144,6 +142,8 @@ def _connected(address: str) -> Any:
             f"ray.shutdown() before connecting to {address}."
         )
     target = os.environ.get("RAY_ADDRESS", "") if address == "ray" else address
+    if "://" in target and find_spec("grpc") is None:
+        raise missing_extra("Ray's client (grpcio)", "ray", f"Training on {target}")
     _require_answer(target)
     options: dict[str, Any] = {} if "://" in target else {"include_dashboard": False}
     try:
