@@ -1,0 +1,187 @@
+import contextlib
+import sqlite3
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from run_results import DATASET, assert_same, make_result, results
+
+from ssread import InputError
+from ssread.evaluate import Store, run_key, score
+from ssread.evaluate.store import aggregation_name
+from ssread.train.runs import RunResult, Training
+
+TRAINING = Training()
+
+
+def key_of(result: RunResult) -> str:
+    return run_key(DATASET, result.run, TRAINING)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    with Store(tmp_path / "new folder" / "results.db") as opened:
+        yield opened
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(results)
+def test_a_result_comes_back_as_it_was_added(store: Store, result: RunResult) -> None:
+    key = key_of(result)
+    store.add(DATASET, result, TRAINING, "cpu")
+    assert_same(store.results([key])[key], result)
+
+
+def test_of_two_results_for_a_training_the_first_stays(store: Store) -> None:
+    first, second = make_result(1), make_result(1)
+    object.__setattr__(second, "seconds", 99.0)
+    assert store.add(DATASET, first, TRAINING, "cpu")
+    assert not store.add(DATASET, second, TRAINING, "cuda")
+    assert len(store) == 1
+    assert_same(store.results([key_of(first)])[key_of(first)], first)
+
+
+@given(present=st.sets(st.integers(0, 30)), asked=st.sets(st.integers(0, 30)))
+def test_only_what_is_there_is_there(
+    tmp_path_factory: pytest.TempPathFactory, present: set[int], asked: set[int]
+) -> None:
+    with Store(tmp_path_factory.mktemp("store") / "results.db") as store:
+        for seed in present:
+            store.add(DATASET, make_result(seed), TRAINING, "cpu")
+        keys = {key_of(make_result(seed)): seed for seed in asked}
+        found = {key for key, seed in keys.items() if seed in present}
+        assert store.has(keys) == store.results(keys).keys() == found
+
+
+def test_many_keys_at_once(store: Store) -> None:
+    store.add(DATASET, make_result(), TRAINING, "cpu")
+    keys = [str(number) for number in range(100_000)]  # more than a statement may have variables
+    assert store.has([*keys, key_of(make_result())]) == {key_of(make_result())}
+
+
+def test_the_table_has_a_row_per_training_whatever_their_order(tmp_path: Path) -> None:
+    runs = [make_result(seed, fold, readout=r) for seed in (0, 1) for fold in (0, 1) for r in ("global", "ssread")]
+    runs.append(make_result(5, failed="The loss was not a number in epoch 3."))
+    tables = []
+    for number, order in enumerate((runs, runs[::-1])):
+        with Store(tmp_path / f"{number}.db") as store:
+            for result in order:
+                store.add(DATASET, result, TRAINING, "cpu")
+            tables.append(store.table())
+    assert tables[0].equals(tables[1])
+    table = tables[0].set_index("key")
+    assert len(table) == 9
+    for result in runs:
+        row = table.loc[key_of(result)]
+        assert (row["seed"], row["fold"], row["failed"]) == (result.run.seed, result.run.fold, result.failed)
+        np.testing.assert_equal(row["test_accuracy"], score(result))
+        assert row["num_positions"] == (1 if row["readout"] == "global" else 4)
+        assert (row["dataset"], row["arch"], row["aggr"], row["device"]) == ("MUTAG", "gcn", "sum", "cpu")
+        assert row[["ssread", "torch", "torch_geometric", "python", "selection"]].map(len).min() > 0
+
+
+def test_an_empty_store_has_an_empty_table(store: Store) -> None:
+    assert store.table().empty
+    assert repr(store).endswith("results.db', 0 runs)")
+
+
+def test_aggregations_have_one_name() -> None:
+    assert aggregation_name("gcn", ["max", "mean"]) == aggregation_name("sagpool", None) == "max+mean"
+
+
+# -- files that cannot be used ---------------------------------------------------------------------------
+
+
+def test_a_store_of_a_newer_version_is_refused_and_left_alone(store: Store) -> None:
+    store.add(DATASET, make_result(), TRAINING, "cpu")
+    sqlite3.connect(store.path).execute("PRAGMA user_version = 7")
+    with pytest.raises(InputError, match=r"newer version of ssread \(format 7, this one knows 1\)"):
+        Store(store.path)
+
+
+def test_another_program_s_database_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "theirs.db"
+    with sqlite3.connect(path) as theirs:
+        theirs.execute("CREATE TABLE runs (x)")
+    before = path.read_bytes()
+    with pytest.raises(InputError, match=r"theirs\.db is the SQLite file of another program"):
+        Store(path)
+    assert path.read_bytes() == before
+
+
+def test_a_text_file_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("not a database, but long enough to look like one " * 100)
+    with pytest.raises(InputError, match=r"notes\.txt is not a results store"):
+        Store(path)
+    assert path.read_text().startswith("not a database")
+
+
+def test_folders_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is a folder: name the file in it"):
+        Store(tmp_path)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot be made"):
+        Store(tmp_path / "file" / "results.db")
+
+
+def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
+    (tmp_path / "results.db").touch()
+    assert len(Store(tmp_path / "results.db")) == 0
+
+
+def test_a_full_disk_is_named_and_loses_nothing(store: Store) -> None:
+    store.add(DATASET, make_result(), TRAINING, "cpu")
+    size = store._connection.execute("PRAGMA page_count").fetchone()[0]
+    store._connection.execute(f"PRAGMA max_page_count = {size + 1}")  # SQLite's own error, as on a full disk
+    with pytest.raises(InputError, match=r"The disk is full: .*What it holds is safe"):
+        all(store.add(DATASET, make_result(seed), TRAINING, "cpu") for seed in range(1, 50))
+    store._connection.execute("PRAGMA max_page_count = 100000")
+    assert store.add(DATASET, make_result(49), TRAINING, "cpu")
+    assert len(store.results(store.table()["key"])) == len(store)
+
+
+def test_a_lock_held_for_long_is_named(store: Store) -> None:
+    other = sqlite3.connect(store.path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with Store(store.path, timeout=0.2) as waiting, pytest.raises(InputError, match=r"locked .* for 0.2 seconds"):
+        waiting.add(DATASET, make_result(), TRAINING, "cpu")
+    assert len(store) == 0  # reading goes on meanwhile
+
+
+def test_a_damaged_row_is_named(store: Store) -> None:
+    store.add(DATASET, make_result(), TRAINING, "cpu")
+    key = key_of(make_result())
+    for column, value in (("predictions", b"PK\x03\x04 no zip"), ("run", "{"), ("run", '{"model": 3}')):
+        store._connection.execute(f"UPDATE runs SET {column} = ?", [value])
+        with pytest.raises(InputError, match=f"The run {key} in .* is damaged"):
+            store.results([key])
+
+
+def test_a_pickle_in_a_row_is_not_opened(store: Store) -> None:
+    result = make_result()
+    object.__setattr__(result, "test_labels", np.array([print], dtype=object))
+    object.__setattr__(result, "failed", "stored only to be refused")
+    store.add(DATASET, result, TRAINING, "cpu")
+    with pytest.raises(InputError, match=r"is damaged.*allow_pickle=False"):
+        store.results([key_of(result)])
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(where=st.integers(0, 2**20), byte=st.integers(0, 255))
+def test_a_damaged_file_is_an_error_or_reads_as_it_was_never_a_crash(tmp_path: Path, where: int, byte: int) -> None:
+    path = tmp_path / "sound.db"
+    if not path.exists():
+        with Store(path) as store:
+            for seed in range(3):
+                store.add(DATASET, make_result(seed), TRAINING, "cpu")
+    content = bytearray(path.read_bytes())
+    content[where % len(content)] = byte
+    damaged = tmp_path / "damaged.db"
+    for leftover in tmp_path.glob("damaged.db*"):
+        leftover.unlink()
+    damaged.write_bytes(content)
+    with contextlib.suppress(InputError), Store(damaged) as store:
+        store.results(store.table()["key"])
