@@ -82,13 +82,17 @@ def test_the_corrected_test_is_its_formula(data: tuple[np.ndarray, np.ndarray]) 
         assert (shifted.corrected_p > ALPHA) == inside
 
 
-@given(st.integers(0, 2**32 - 1))
-def test_the_paired_test_agrees_with_flipping_signs(seed: int) -> None:
-    """The exact permutation test of the same hypothesis, all 2^10 sign patterns; near, for ten normal differences."""
-    d = np.random.default_rng(seed).normal(0.4, 1, 10)
+def test_the_paired_test_agrees_with_flipping_signs_on_average() -> None:
+    """The exact permutation test of the same hypothesis, all 2^10 sign patterns.
+
+    Two different tests: on one sample of ten they may be 0.1 apart, so only their average and their decisions compare.
+    """
+    samples = np.random.default_rng(0).normal(0.4, 1, (300, 10))
     signs = np.array(list(itertools.product((-1, 1), repeat=10)))
-    exact = np.mean(np.abs(signs @ d) >= abs(d.sum()) - 1e-12)
-    assert compare(np.zeros((1, 10)), d[None]).p == pytest.approx(exact, abs=0.06)
+    exact = np.array([np.mean(np.abs(signs @ d) >= abs(d.sum()) - 1e-12) for d in samples])
+    ours = np.array([compare(np.zeros((1, 10)), d[None]).p for d in samples])
+    assert abs(np.mean(ours - exact)) < 0.01
+    assert np.mean((ours <= ALPHA) == (exact <= ALPHA)) > 0.95
 
 
 @given(pairs(shares_or_failed))
