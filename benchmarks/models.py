@@ -1,11 +1,13 @@
 """What SSRead costs inside every classifier: the paper's figure 8, as ratios within one run.
 
-    python benchmarks/models.py [--quick] [--device cuda] [--threads 1] [--rounds 20] [--models gcn gin] [--datasets DD]
+    python benchmarks/models.py [--quick] [--device cuda [--eager]] [--threads 1] [--rounds 20] [--models gcn gin]
 
 A training step (forward, backward, Adam) with the global readout and with SSRead for K = 2, 4, 8, 16, on a batch of 128
 graphs of NCI1 and of DD, DD's largest graph (5,748 nodes) among them; planted graphs of their mean sizes stand in where
 the datasets are not on this machine. The variants take turns within every round. Printed are the median time, the
 median over rounds of the ratio to the global readout, and the most memory a step holds beyond what stood before it.
+On a GPU the step is a captured CUDA graph, as in training (its memory was taken when it was captured); with --eager,
+Python launches every kernel and the ratios count kernels.
 """
 
 import argparse
@@ -37,13 +39,13 @@ def dataset(name: str) -> GraphSet:
     return planted(2 * GRAPHS, nodes=STAND_IN_NODES[name], feature_noise=1.0)
 
 
-def training_step(model: GraphClassifier, graphs: GraphSet, device: str) -> Step:
+def training_step(model: GraphClassifier, graphs: GraphSet, device: str, eager: bool) -> Step:
     """Forward, backward and Adam on one batch that holds the largest graph."""
     chosen = torch.randperm(len(graphs), generator=torch.Generator().manual_seed(0))[:GRAPHS]
     chosen[0] = graphs.node_counts.argmax()
     batch = graphs.batch(chosen).to(device)
     model = model.to(device)
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, fused=True)
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, fused=True, capturable=device == "cuda")
 
     def step() -> None:
         optimizer.zero_grad()
@@ -52,13 +54,28 @@ def training_step(model: GraphClassifier, graphs: GraphSet, device: str) -> Step
         (loss + output.alignment_loss() + output.auxiliary_loss()).backward()
         optimizer.step()
 
-    return step
+    return step if eager or device == "cpu" else captured(step)
+
+
+def captured(step: Step) -> Step:
+    """The step as one CUDA graph."""
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        for _ in range(3):
+            step()
+    torch.cuda.current_stream().wait_stream(stream)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        step()
+    return graph.replay
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="K = 8 only, five rounds")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu", choices=["cpu", "cuda"])
+    parser.add_argument("--eager", action="store_true", help="on a GPU: do not capture the step")
     parser.add_argument("--threads", type=int, default=1, help="CPU threads (default 1)")
     parser.add_argument("--rounds", type=int, default=20, help="measured repetitions (default 20)")
     parser.add_argument("--models", nargs="+", default=list(ARCHITECTURES), choices=list(ARCHITECTURES))
@@ -76,10 +93,13 @@ def main() -> None:
         for column in ("model", "readout", "ms", "ratio", "peak MB"):
             table.add_column(column, justify="left" if column in ("model", "readout") else "right")
         for architecture in options.models:
-            steps = {"global": training_step(model_for(graphs, architecture, readout="global"), graphs, options.device)}
+            models = {"global": model_for(graphs, architecture, readout="global")}
             for K in positions:
-                model = model_for(graphs, architecture, readout="ssread", num_positions=K)
-                steps[f"ssread K={K}"] = training_step(model, graphs, options.device)
+                models[f"ssread K={K}"] = model_for(graphs, architecture, readout="ssread", num_positions=K)
+            steps = {
+                variant: training_step(model, graphs, options.device, options.eager)
+                for variant, model in models.items()
+            }
             for variant, (ms, ratio, megabytes) in measure(steps, rounds, options.device).items():
                 table.add_row(architecture, variant, f"{ms:.1f}", f"{ratio:.3f}", f"{megabytes:.0f}")
             table.add_section()

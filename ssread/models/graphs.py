@@ -1,7 +1,6 @@
 """What goes into an encoder and what comes out of it."""
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import torch
@@ -24,6 +23,7 @@ class Graphs:
         batch: The graph of every node, [N], in any order.
         batch_size: The number of graphs B; graphs without nodes are allowed anywhere.
         mask: 1 for real nodes and 0 for padding, [N, 1], or None where all are real.
+        neighbours: The edges again, ready for sums over neighbours.
     """
 
     x: Tensor
@@ -32,6 +32,7 @@ class Graphs:
     batch: Tensor
     batch_size: int
     mask: Tensor | None
+    neighbours: Neighbours
 
     @classmethod
     def of(
@@ -71,7 +72,8 @@ class Graphs:
             batch_size = int(batch.max()) + 1 if batch.numel() else 0
         if mask is not None:
             mask = mask.to(x.dtype).view(-1, 1)
-        return cls(x, edge_index, edge_attr, batch, batch_size, mask)
+        neighbours = Neighbours(edge_index[0], edge_index[1], x.size(0))
+        return cls(x, edge_index, edge_attr, batch, batch_size, mask, neighbours)
 
     @property
     def source(self) -> Tensor:
@@ -82,11 +84,6 @@ class Graphs:
     def target(self) -> Tensor:
         """The node every edge enters, [E]; it receives the message, as everywhere in PyG."""
         return self.edge_index[1]
-
-    @cached_property
-    def neighbours(self) -> Neighbours:
-        """The edges, ready for sums over neighbours."""
-        return Neighbours(self.source, self.target, self.num_nodes)
 
     @property
     def num_nodes(self) -> int:

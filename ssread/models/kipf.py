@@ -26,7 +26,7 @@ class Propagation:
     edge: Tensor
     loop: Tensor
 
-    def __matmul__(self, x: Tensor) -> Tensor:
+    def times(self, x: Tensor) -> Tensor:
         """The product with node vectors [N, d]."""
         return self.neighbours.sum(x, self.edge) + x * self.loop
 
@@ -65,4 +65,4 @@ class GCNConv(nn.Module):
 
     def forward(self, x: Tensor, matrix: Propagation) -> Tensor:
         """Node vectors [N, in] to node vectors [N, out]."""
-        return matrix @ self.lin(x) + self.bias
+        return matrix.times(self.lin(x)) + self.bias

@@ -31,11 +31,11 @@ def test_replicas_equal_single_models(name, readout, aggr, shared):
     sizes = (6, 0, 1, 9)
     models = [Loss(build(name, readout, aggr), len(sizes)).double() for _ in range(3)]
     parameters, buffers = stack_module_state(models)
-    batches = [padded(random_batch(sizes), 20, 110) for _ in models]
-    batches = [batches[0]] * 3 if shared else batches
-    if shared:
+    if shared:  # and without a mask
+        batches = [random_batch(sizes)] * 3
         inputs, dims = batches[0], Batch(*[None] * 6)
     else:
+        batches = [padded(random_batch(sizes), 20, 110) for _ in models]
         stacked = [
             torch.stack(column) if isinstance(column[0], torch.Tensor) else column[0]
             for column in zip(*batches, strict=True)
