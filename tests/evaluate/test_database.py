@@ -21,7 +21,7 @@ from ssread.evaluate import Store, run_key
 from ssread.train.runs import Training
 
 TRAINING = Training()
-NUM_RUNS = 150
+NUM_RUNS = 60
 SUMMARY = "key, dataset, seed, fold, valid_accuracy, valid_loss, test_accuracy, best_epoch, epochs, failed, curves"
 
 
