@@ -55,6 +55,7 @@ class OnRay:
 
     def train(self, graphs: GraphSet, runs: Sequence[Run], training: Training) -> Iterator[RunResult]:
         """See :class:`~ssread.evaluate.runners.Runner`."""
+        self._require_nodes()
         ray = self._ray
         on_gpu = self.device == "cuda"
         work = ray.remote(num_cpus=1, num_gpus=int(on_gpu), max_retries=RETRIES)(_train_on_node)
@@ -74,7 +75,8 @@ class OnRay:
                     ray.cancel(task, force=True)
 
     def __repr__(self) -> str:
-        count, unit = self._units("GPU" if self.device == "cuda" else "CPU"), "GPU" if self.device == "cuda" else "core"
+        resource, unit = ("GPU", "GPU") if self.device == "cuda" else ("CPU", "core")
+        count = self._units(resource)
         return f"Ray cluster of {count} {unit}{'s' * (count != 1)}"
 
     def _results(self, task: Any, part: Sequence[Run]) -> list[RunResult]:
@@ -108,10 +110,14 @@ class OnRay:
 
 
 def shares(runs: Sequence[Run], gpus: int) -> list[list[Run]]:
-    """Runs of equal shape together, cut so that no GPU is without work while there are runs."""
-    groups = cohorts(runs)
-    pieces = -(-gpus // max(len(groups), 1))
-    return [share for group in groups for piece in range(pieces) if (share := group[piece::pieces])]
+    """Runs of equal shape together, but no more of them than an even share of all for each GPU."""
+    most = -(-len(runs) // max(gpus, 1))
+    return [
+        group[piece::pieces]
+        for group in cohorts(runs)
+        for pieces in [-(-len(group) // most)]
+        for piece in range(pieces)
+    ]
 
 
 def _train_on_node(
@@ -123,17 +129,27 @@ def _train_on_node(
     return train_cohort(graphs, runs, training, device, sentences.append), sentences
 
 
-def _connected(address: str) -> Any:
-    """The ``ray`` package, connected."""
-    # A cluster started here sends no statistics of its use anywhere, and an address that is mute is given up soon.
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    os.environ.setdefault("RAY_CLIENT_INITIAL_CONNECTION_TIMEOUT_S", str(CONNECT_SECONDS))
-    os.environ.setdefault("RAY_CLIENT_MAX_CONNECTION_TIMEOUT_S", str(CONNECT_SECONDS))
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # Ray's coming default; without it, it warns
+def import_ray() -> Any:
+    """The ``ray`` package, told to be quiet and quick: what it reads from the environment, it reads once, here."""
+    wishes = {
+        "RAY_USAGE_STATS_ENABLED": "0",  # a cluster started here tells nobody
+        "RAY_DEDUP_LOGS_SKIP_REGEX": ".",  # the only way to keep news of dying nodes off the standard output
+        "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # Ray's coming default; without it, it warns
+        "RAY_CLIENT_INITIAL_CONNECTION_TIMEOUT_S": str(CONNECT_SECONDS),
+        "RAY_CLIENT_MAX_CONNECTION_TIMEOUT_S": str(CONNECT_SECONDS),
+    }
+    for name, value in wishes.items():
+        os.environ.setdefault(name, value)
     try:
         import ray
     except ImportError:
         raise missing_extra("Ray", "ray", "Training on a cluster") from None
+    return ray
+
+
+def _connected(address: str) -> Any:
+    """The ``ray`` package, connected."""
+    ray = import_ray()
     if ray.is_initialized():
         if address == "ray":
             return ray
@@ -148,7 +164,7 @@ def _connected(address: str) -> Any:
     options: dict[str, Any] = {} if "://" in target else {"include_dashboard": False}
     try:
         ray.init(None if address == "ray" else address, logging_level=logging.ERROR, log_to_driver=False, **options)
-    except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
+    except (ConnectionError, RuntimeError, ValueError, TimeoutError, ray.exceptions.RayError) as error:
         raise InputError(f"The Ray cluster ({target or address}) cannot be used: {_first_line(error)}") from error
     return ray
 
