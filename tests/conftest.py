@@ -1,13 +1,21 @@
-"""What all tests share: settings of Hypothesis, and every device this machine has."""
+"""What all tests share: settings of Hypothesis, every device this machine has, data from wherever they are."""
+
+import importlib.util
+import os
+from pathlib import Path
 
 import pytest
 import torch
 from hypothesis import settings
 
+from ssread.data import GraphSet, load
+
 settings.register_profile("ssread", deadline=None, max_examples=50)
 settings.load_profile("ssread")
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU"))]
+
+ZIPS = Path(os.environ.get("SSREAD_MIRROR") or Path(__file__).parents[2] / "shared" / "tudataset")
 
 
 @pytest.fixture(params=DEVICES)
@@ -18,3 +26,32 @@ def device(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(autouse=True)
 def _seeded() -> None:
     torch.manual_seed(0)
+
+
+@pytest.fixture(scope="session")
+def session_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("data-folder")
+
+
+@pytest.fixture(autouse=True)
+def _own_data_folder(monkeypatch: pytest.MonkeyPatch, session_data: Path) -> None:
+    """Tests neither read nor fill the user's data folder."""
+    monkeypatch.setenv("SSREAD_DATA", str(session_data))
+    monkeypatch.delenv("SSREAD_MIRROR", raising=False)
+
+
+@pytest.fixture
+def mirror(monkeypatch: pytest.MonkeyPatch) -> Path:
+    if not (ZIPS / "NCI1.zip").is_file():
+        pytest.skip("the zips of the paper's datasets are not here (SSREAD_MIRROR)")
+    monkeypatch.setenv("SSREAD_MIRROR", str(ZIPS))
+    return ZIPS
+
+
+@pytest.fixture
+def mutag(monkeypatch: pytest.MonkeyPatch) -> GraphSet:
+    if importlib.util.find_spec("grakel") is None:
+        if not (ZIPS / "MUTAG.zip").is_file():
+            pytest.skip("MUTAG is neither in an installed package nor in a mirror")
+        monkeypatch.setenv("SSREAD_MIRROR", str(ZIPS))
+    return load("MUTAG")

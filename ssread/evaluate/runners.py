@@ -124,8 +124,15 @@ def _end_with(parent: int) -> None:
     """Ends this worker soon after the process that it works for, however that one died."""
 
     def watch() -> None:
-        while psutil.pid_exists(parent):
+        while _is_alive(parent):
             time.sleep(1)
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        return psutil.Process(process).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False

@@ -1,0 +1,144 @@
+import dataclasses
+
+import numpy as np
+import pytest
+
+from ssread.data import load
+from ssread.errors import InputError
+from ssread.evaluate import Store
+from ssread.evaluate.protocol import compare_readouts
+from ssread.evaluate.question import POSITIONS, Question
+from ssread.train import Training, train
+
+QUESTION = Question(
+    positions=2, folds=3, seeds=2, training=Training(epochs=2, patience=2, batch_size=16), model={"hidden_channels": 8}
+)
+
+
+class Counting:
+    """Trains for real, and remembers what it was asked for."""
+
+    device = "cpu"
+
+    def __init__(self):
+        self.asked = []
+
+    def train(self, graphs, runs, training):
+        for run in runs:
+            self.asked.append(run)
+            yield train(graphs, [run], training)[0]
+
+
+@pytest.fixture(scope="module")
+def graphs():
+    return load("planted", num_graphs=36, seed=2)
+
+
+def test_both_readouts_are_trained_on_the_same_pairs_and_nothing_twice(graphs, tmp_path):
+    runner, seen = Counting(), []
+    with Store(tmp_path / "store.sqlite") as store:
+        report = compare_readouts(graphs, QUESTION, runner, store, lambda *args: seen.append(args))
+        pairs = {readout: [] for readout in ("global", "ssread")}
+        for run in runner.asked:
+            pairs[run.model["readout"]].append((run.seed, run.fold))
+        assert pairs["global"] == pairs["ssread"] == [(seed, fold) for seed in range(2) for fold in range(3)]
+        assert [(done, total) for done, total, result in seen if result] == [(n, 12) for n in range(1, 13)]
+        again = Counting()
+        assert compare_readouts(graphs, QUESTION, again, store).as_dict() == report.as_dict()
+        assert again.asked == []
+    (cell,) = report.cells
+    assert (cell.dataset, cell.arch, cell.aggr, cell.num_positions) == ("planted", "gcn", "sum", 2)
+    assert cell.comparison.pairs == 6
+
+
+def test_what_is_there_is_not_trained_again(graphs, tmp_path):
+    """A job that died in the middle does only what is missing, and ends with the same table."""
+    whole = compare_readouts(graphs, QUESTION, Counting(), Store(tmp_path / "whole.sqlite"))
+
+    class Dies(Counting):
+        def train(self, graphs, runs, training):
+            for count, result in enumerate(super().train(graphs, runs, training)):
+                if count == 4:
+                    raise KeyboardInterrupt
+                yield result
+
+    with Store(tmp_path / "parts.sqlite") as store:
+        with pytest.raises(KeyboardInterrupt):
+            compare_readouts(graphs, QUESTION, Dies(), store)
+        assert len(store) == 4
+        runner = Counting()
+        assert compare_readouts(graphs, QUESTION, runner, store).as_dict() == whole.as_dict()
+        assert len(runner.asked) == 8
+
+
+def test_positions_are_chosen_by_validation_accuracy_alone(graphs, tmp_path, monkeypatch):
+    """Whatever the test accuracies, K is the best on validation; among equals the smaller."""
+    accuracies = {2: 0.6, 4: 0.8, 8: 0.8, 16: 0.7}
+
+    class Told(Counting):
+        def train(self, graphs, runs, training):
+            for result in super().train(graphs, runs, training):
+                k = result.run.model.get("num_positions")
+                # The test predictions speak for K = 16.
+                probabilities = np.eye(2)[result.test_labels if k == 16 else 1 - result.test_labels]
+                yield dataclasses.replace(
+                    result, valid_accuracy=accuracies.get(k, 0.5), test_probabilities=probabilities.astype(np.float32)
+                )
+
+    question = dataclasses.replace(QUESTION, positions=None, arch=("gcn", "gin"), seeds=1)
+    runner, seen = Told(), []
+    with Store(tmp_path / "store.sqlite") as store:
+        report = compare_readouts(graphs, question, runner, store, lambda *args: seen.append(args))
+    assert [cell.num_positions for cell in report.cells] == [4, 4]
+    tried = {run.model["num_positions"] for run in runner.asked if run.model["readout"] == "ssread"}
+    assert tried == set(POSITIONS)
+    assert len(runner.asked) == 3 * (1 + 1 + 4 + 1)  # both global, the candidates, gin with the chosen K
+    assert seen[-1][:2] == (21, 21)
+    assert all(total == 21 for _, total, _ in seen)
+    assert "K: by mean validation accuracy of gcn + ssread(sum)" in report.rule
+
+
+def test_failed_trainings_are_left_out_and_said(graphs, tmp_path):
+    class Fails(Counting):
+        def train(self, graphs, runs, training):
+            for result in super().train(graphs, runs, training):
+                bad = result.run.fold == 1 and result.run.model["readout"] == "ssread"
+                nothing = np.full_like(result.test_probabilities, np.nan)
+                yield dataclasses.replace(result, failed="nan", test_probabilities=nothing) if bad else result
+
+    with Store(tmp_path / "store.sqlite") as store:
+        report = compare_readouts(graphs, QUESTION, Fails(), store)
+        assert report.cells[0].comparison.pairs == 4
+        assert "2 of 12 trainings failed and are left out." in report.notes
+        everywhere = dataclasses.replace(QUESTION, positions=None, folds=2, seeds=1)
+
+        class AllFail(Counting):
+            def train(self, graphs, runs, training):
+                for result in super().train(graphs, runs, training):
+                    yield dataclasses.replace(result, failed="nan", valid_accuracy=np.nan)
+
+        with pytest.raises(InputError, match="K cannot be chosen: every training of gcn \\+ sum failed"):
+            compare_readouts(graphs, everywhere, AllFail(), store)
+
+
+def test_what_cannot_be_compared_is_said_before_any_training(graphs, tmp_path):
+    with Store(tmp_path / "store.sqlite") as store:
+        for change, sentence in (
+            ({"positions": 500}, "500 positions are more than the .* nodes of the largest graph of planted"),
+            ({"folds": 30}, "fewer than the 30 folds"),
+        ):
+            with pytest.raises(InputError, match=sentence):
+                compare_readouts(graphs, dataclasses.replace(QUESTION, **change), Counting(), store)
+        assert len(store) == 0
+
+
+def test_the_paper_stands_beside_its_own_datasets_and_metric_alone(graphs, mutag, tmp_path):
+    question = dataclasses.replace(QUESTION, folds=2, seeds=1, training=Training(epochs=1, patience=1))
+    with Store(tmp_path / "store.sqlite") as store:
+        (cell,) = compare_readouts(mutag, question, Counting(), store).cells
+        assert (cell.paper_global.mean, cell.paper_ssread.mean) == (84.84, 87.16)
+        other_metric = dataclasses.replace(question, metric="roc_auc")
+        (cell,) = compare_readouts(mutag, other_metric, Counting(), store).cells
+        assert cell.paper_global is None
+        (cell,) = compare_readouts(dataclasses.replace(graphs, name="MUTAG"), question, Counting(), store).cells
+        assert cell.paper_ssread is None

@@ -1,0 +1,46 @@
+import pytest
+
+from ssread.errors import InputError
+from ssread.evaluate.question import Question
+from ssread.train import Training
+
+
+def test_settings_come_as_texts_numbers_and_lists():
+    question = Question.of(
+        {"arch": "gcn, gin", "aggr": ["sum", "max+mean"], "positions": "8", "epochs": 7, "gamma": "0"}
+    )
+    assert question == Question(("gcn", "gin"), ("sum", "max+mean"), 8, 0.0, training=Training(epochs=7))
+    assert question.cells() == [("gcn", "sum"), ("gcn", ["max", "mean"]), ("gin", "sum"), ("gin", ["max", "mean"])]
+
+
+def test_by_default_it_is_the_papers():
+    question = Question.of({})
+    assert (question.folds, question.seeds, question.positions, question.gamma) == (10, 5, None, 0.01)
+    assert question.training == Training(500, 50, 128, 1e-3, 1e-4)
+    assert Question(arch=("sagpool",)).cells() == [("sagpool", ["max", "mean"])]
+    assert Question.of({"positions": "auto"}).positions is None
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"arch": "gnc"}, "no architecture 'gnc'. Choose from gcn, gin, dgcnn"),
+        ({"arch": ""}, "no architecture ''"),
+        ({"arch": []}, "at least one architecture"),
+        ({"aggr": "sum,median"}, "no aggregation 'median'. Choose from sum, max, mean"),
+        ({"aggr": "sum+"}, "no aggregation ''"),
+        ({"metric": "auc"}, "no metric 'auc'. Choose from accuracy"),
+        ({"positions": 0}, "positions must be 1 or more, but 0 was given"),
+        ({"positions": "many"}, "positions cannot be 'many'"),
+        ({"positions": 2.5}, "positions cannot be 2.5"),
+        ({"folds": 1}, "folds must be 2 or more, but 1 was given"),
+        ({"seeds": None}, "seeds cannot be None"),
+        ({"gamma": -1}, "gamma must be 0 or more, but -1.0 was given"),
+        ({"epochs": 0}, "epochs must be 1 or more"),
+        ({"model": 3}, "model cannot be 3"),
+        ({"lr": 3}, "no setting 'lr'; there are aggr, arch, batch_size"),
+    ],
+)
+def test_wrong_settings_get_a_sentence(settings, sentence):
+    with pytest.raises(InputError, match=sentence):
+        Question.of(settings)

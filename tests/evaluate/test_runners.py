@@ -1,0 +1,102 @@
+import subprocess
+import sys
+import time
+
+import numpy as np
+import psutil
+import pytest
+import torch
+
+from ssread.data import load
+from ssread.errors import InputError
+from ssread.evaluate import runners
+from ssread.evaluate.runners import OnCores, OnGPU, cohorts, train_cohort
+from ssread.train import Run, Training, train
+
+SHORT = Training(epochs=3, patience=3, batch_size=16)
+RUNS = [Run({"name": "gcn", "hidden_channels": 8, "num_positions": k}, 0, fold, 4) for k in (2, 3) for fold in range(3)]
+
+
+def by_run(results):
+    return {(r.run.model["num_positions"], r.run.fold): r for r in results}
+
+
+def test_results_do_not_depend_on_the_number_of_workers():
+    graphs = load("planted", num_graphs=40, seed=1)
+    expected = by_run(train(graphs, RUNS, SHORT))
+    for workers in (1, 2):
+        found = by_run(OnCores(workers).train(graphs, RUNS, SHORT))
+        assert found.keys() == expected.keys()
+        for key, result in found.items():
+            np.testing.assert_array_equal(result.test_probabilities, expected[key].test_probabilities)
+            assert result.curves == expected[key].curves
+
+
+def test_no_run_is_no_work():
+    assert list(OnCores(2).train(load("planted", num_graphs=40), [], SHORT)) == []
+
+
+def test_cohorts_hold_models_of_equal_shape():
+    assert cohorts([RUNS[0], RUNS[3], RUNS[1]]) == [[RUNS[0], RUNS[1]], [RUNS[3]]]
+
+
+def test_too_little_memory_means_smaller_cohorts(monkeypatch):
+    graphs, said, tried = load("planted", num_graphs=40, seed=1), [], []
+
+    def small_card(graphs, runs, training, device):
+        tried.append(len(runs))
+        if len(runs) > 1:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return train(graphs, runs, training, "cpu")
+
+    monkeypatch.setattr(runners, "train", small_card)
+    results = train_cohort(graphs, RUNS[:3], SHORT, "cuda", said.append)
+    assert [result.run for result in results] == RUNS[:3]
+    assert tried == [3, 2, 1, 1, 1]
+    assert said[0] == "3 models do not fit into the memory of cuda at once; going on with 2."
+
+
+def test_too_little_memory_for_one_is_a_sentence(monkeypatch):
+    def no_card(*_):
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(runners, "train", no_card)
+    with pytest.raises(InputError, match="One model does not fit into the memory of cuda"):
+        train_cohort(load("planted", num_graphs=40), RUNS[:1], SHORT, "cuda", print)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_no_gpu_is_a_sentence():
+    with pytest.raises(InputError, match="no GPU that torch can use"):
+        OnGPU()
+
+
+def test_wrong_number_of_workers_is_a_sentence():
+    with pytest.raises(InputError, match="workers must be 1 or more, but 0"):
+        OnCores(0)
+
+
+SCRIPT = """
+from ssread.data import load
+from ssread.evaluate.runners import OnCores
+from ssread.train import Run, Training
+
+runs = [Run({"name": "gcn"}, 0, fold, 10) for fold in range(10)]
+for result in OnCores(2).train(load("planted", num_graphs=300), runs, Training(epochs=10_000, patience=10_000)):
+    pass
+"""
+
+
+@pytest.mark.slow
+def test_workers_end_when_their_parent_is_killed():
+    parent = subprocess.Popen([sys.executable, "-c", SCRIPT])
+    workers: list[psutil.Process] = []
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and sum(w.is_running() and w.cpu_times().user > 5 for w in workers) < 2:
+        time.sleep(0.5)
+        workers = psutil.Process(parent.pid).children(recursive=True)
+    assert len(workers) >= 2
+    parent.kill()
+    parent.wait()
+    _, alive = psutil.wait_procs(workers, timeout=20)
+    assert not alive
