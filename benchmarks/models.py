@@ -68,7 +68,11 @@ def captured(step: Step) -> Step:
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         step()
-    return graph.replay
+
+    def replay(_inputs: Step = step) -> None:  # holds on to the tensors that the graph reads
+        graph.replay()
+
+    return replay
 
 
 def main() -> None:
@@ -101,7 +105,7 @@ def main() -> None:
                 for variant, model in models.items()
             }
             for variant, (ms, ratio, megabytes) in measure(steps, rounds, options.device).items():
-                table.add_row(architecture, variant, f"{ms:.1f}", f"{ratio:.3f}", f"{megabytes:.0f}")
+                table.add_row(architecture, variant, f"{ms:.2f}", f"{ratio:.3f}", f"{megabytes:.0f}")
             table.add_section()
         console.print(table)
 
