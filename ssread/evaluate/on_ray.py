@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import socket
+import time
 from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
 from typing import Any
@@ -27,6 +28,9 @@ CONNECT_SECONDS = 3
 
 #: Seconds without a result after which the cluster is asked whether anything is left to work on.
 LOOK_SECONDS = 30
+
+#: Seconds that tasks may take to end when they are told to.
+STOP_SECONDS = 10
 
 CLIENT_PORT = 10001
 
@@ -70,9 +74,7 @@ class OnRay:
                 for task in done:
                     yield from self._results(task, pending.pop(task))
         finally:
-            if ray.is_initialized():  # else there is nothing left to stop, and Ray would start a cluster to do it
-                for task in pending:
-                    ray.cancel(task, force=True)
+            self._stop(list(pending))
 
     def __repr__(self) -> str:
         resource, unit = ("GPU", "GPU") if self.device == "cuda" else ("CPU", "core")
@@ -95,6 +97,15 @@ class OnRay:
         for sentence in sentences:
             self._say(sentence)
         return results
+
+    def _stop(self, tasks: list[Any]) -> None:
+        """Ends tasks that run or wait. Ray now and then overlooks a task that is just about to start: asked again."""
+        ray = self._ray
+        deadline = time.monotonic() + STOP_SECONDS
+        while tasks and time.monotonic() < deadline and ray.is_initialized():
+            for task in tasks:
+                ray.cancel(task, force=True)
+            _, tasks = ray.wait(tasks, num_returns=len(tasks), timeout=1)
 
     def _units(self, resource: str) -> int:
         """How many GPUs or CPUs the cluster has now."""

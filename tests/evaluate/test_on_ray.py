@@ -188,7 +188,7 @@ def test_what_is_raised_in_a_task_is_raised_as_itself_and_ends_the_others(on_clu
 @pytest.mark.slow
 def test_closing_the_iterator_ends_what_runs_and_what_waits(on_cluster, ray, graphs):
     slow = [run(fold, hidden_channels=1024) for fold in range(4)]
-    stream = on_cluster.train(graphs, [run(0), *slow], Training(epochs=1000, patience=1000))
+    stream = on_cluster.train(graphs, [run(0), *slow], Training(epochs=200, patience=200))
     assert next(stream).run == run(0)
     stream.close()
     wait_for_free_cores(ray, 2)
