@@ -8,8 +8,8 @@ READY := .venv/.ready
 help:  ## show what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/make \1	\2/' | expand -t 14
 
-run: $(READY)  ## a first look: learn the structural roles of a small dataset and print what they do
-	$(BIN)/ssread demo
+run: $(READY)  ## the main job: does SSRead help a GCN on MUTAG? (10 folds, one seed, about a minute)
+	$(BIN)/ssread compare MUTAG --seeds 1 --positions 4
 
 test: $(READY)  ## all tests
 	$(BIN)/python -m pytest

@@ -11,32 +11,18 @@ Python launches every kernel and the ratios count kernels.
 """
 
 import argparse
-import os
-from pathlib import Path
 
 import torch
 import torch.nn.functional as F
-from readout import Step, measure  # the benchmark beside this one
+from measuring import Step, captured, dataset, measure
 from rich.console import Console
 from rich.table import Table
 
-from ssread.data import load, planted
 from ssread.data.graphset import GraphSet
-from ssread.data.sources import find
 from ssread.models import ARCHITECTURES, GraphClassifier, model_for
 
-MIRROR = Path(__file__).parents[2] / "shared" / "tudataset"
 GRAPHS = 128
 STAND_IN_NODES = {"NCI1": 30, "DD": 284}
-
-
-def dataset(name: str) -> GraphSet:
-    """The dataset, or planted graphs of its mean size where it would have to be downloaded."""
-    if MIRROR.is_dir():
-        os.environ.setdefault("SSREAD_MIRROR", str(MIRROR))
-    if find(name).is_local:
-        return load(name)
-    return planted(2 * GRAPHS, nodes=STAND_IN_NODES[name], feature_noise=1.0)
 
 
 def training_step(model: GraphClassifier, graphs: GraphSet, device: str, eager: bool) -> Step:
@@ -57,24 +43,6 @@ def training_step(model: GraphClassifier, graphs: GraphSet, device: str, eager: 
     return step if eager or device == "cpu" else captured(step)
 
 
-def captured(step: Step) -> Step:
-    """The step as one CUDA graph."""
-    stream = torch.cuda.Stream()
-    stream.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(stream):
-        for _ in range(3):
-            step()
-    torch.cuda.current_stream().wait_stream(stream)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        step()
-
-    def replay(_inputs: Step = step) -> None:  # holds on to the tensors that the graph reads
-        graph.replay()
-
-    return replay
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="K = 8 only, five rounds")
@@ -92,7 +60,7 @@ def main() -> None:
     machine = torch.cuda.get_device_name() if options.device == "cuda" else f"{options.threads} CPU thread(s)"
     console = Console(width=120)
     for name in options.datasets:
-        graphs = dataset(name)
+        graphs = dataset(name, STAND_IN_NODES[name], 2 * GRAPHS)
         table = Table(title=f"Training step, {GRAPHS} graphs of {graphs.name}, torch {torch.__version__}, {machine}")
         for column in ("model", "readout", "ms", "ratio", "peak MB"):
             table.add_column(column, justify="left" if column in ("model", "readout") else "right")

@@ -1,21 +1,18 @@
 """What SSRead costs: against PyG's plain sum readout alone, and inside a training step of a 3-layer GIN.
 
-    python benchmarks/readout.py [--device cuda] [--compile] [--threads 1] [--rounds 30]
+    python benchmarks/readout.py [--quick] [--device cuda] [--compile] [--threads 1] [--rounds 30]
 
 All variants take turns within every round, so that a machine that slows down slows all of them. Printed are the median
 time, the median over rounds of the ratio to the first variant, and the most memory a step holds beyond what stood
-before it. "K=8 + loss" is SSRead(sum) with its alignment loss, forward and backward.
+before it. "K=8 + loss" is SSRead(sum) with its alignment loss, forward and backward. On a GPU the training step is
+measured three ways: launched by Python, compiled, and captured as a CUDA graph, which leaves the kernels alone.
 """
 
 import argparse
-import os
-import statistics
-import time
-from collections.abc import Callable
 
-os.environ.update(KINETO_LOG_LEVEL="99", TORCH_CPP_LOG_LEVEL="ERROR")  # the memory profiler talks
 import torch
 import torch.nn.functional as F
+from measuring import Step, captured, measure
 from rich.console import Console
 from rich.table import Table
 from torch import Tensor, nn
@@ -25,8 +22,6 @@ from ssread import SSRead
 
 SHAPES = {"like NCI1": (3_800, 8_300), "like DD": (36_000, 183_000)}  # nodes and directed edges of 128 graphs
 GRAPHS, D, K = 128, 128, 8
-
-Step = Callable[[], None]
 
 
 def readout_steps(nodes: int, device: str) -> dict[str, Step]:
@@ -69,8 +64,8 @@ class GIN(nn.Module):
         return F.cross_entropy(self.head(self.readout(x, index, dim_size=GRAPHS)), y)
 
 
-def training_steps(nodes: int, edges: int, device: str, compiled: bool) -> dict[str, Step]:
-    """A whole training step: forward, backward, Adam."""
+def training_steps(nodes: int, edges: int, device: str, how: str = "") -> dict[str, Step]:
+    """A whole training step: forward, backward, Adam; ``how`` is empty, compiled or captured."""
     x = torch.randn(nodes, D, device=device)
     index = torch.arange(nodes, device=device) * GRAPHS // nodes
     source = torch.randint(nodes, (edges,), device=device)
@@ -81,68 +76,23 @@ def training_steps(nodes: int, edges: int, device: str, compiled: bool) -> dict[
 
     def make(model: GIN) -> Step:
         model = model.to(device)
-        loss = torch.compile(model.loss) if compiled else model.loss
-        optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+        loss = torch.compile(model.loss) if how == "compiled" else model.loss
+        optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, fused=True, capturable=device == "cuda")
 
         def step() -> None:
             optimizer.zero_grad()
             loss(x, edge_index, index, y).backward()
             optimizer.step()
 
-        return step
+        return captured(step) if how == "captured" else step
 
     return {"PyG sum": make(GIN(SumAggregation(), D)), "SSRead K=8 + loss": make(GIN(SSRead(D, K), K * D))}
-
-
-def measure(steps: dict[str, Step], rounds: int, device: str) -> dict[str, tuple[float, float, float]]:
-    """Median milliseconds, ratio to the first, and peak extra megabytes of every step, the steps taking turns."""
-
-    def timed(step: Step) -> float:
-        if device == "cuda":
-            torch.cuda.synchronize()
-        start = time.perf_counter()
-        step()
-        if device == "cuda":
-            torch.cuda.synchronize()
-        return 1e3 * (time.perf_counter() - start)
-
-    times: dict[str, list[float]] = {name: [] for name in steps}
-    for turn in range(rounds + 3):
-        for name, step in steps.items():
-            elapsed = timed(step)
-            if turn >= 3:  # the first ones warm up
-                times[name].append(elapsed)
-    first = next(iter(times.values()))
-    return {
-        name: (
-            statistics.median(times[name]),
-            statistics.median(mine / base for mine, base in zip(times[name], first, strict=True)),
-            peak_megabytes(step, device),
-        )
-        for name, step in steps.items()
-    }
-
-
-def peak_megabytes(step: Step, device: str) -> float:
-    """The most memory one step holds beyond what stood before it."""
-    if device == "cuda":
-        torch.cuda.reset_peak_memory_stats()
-        before = torch.cuda.memory_allocated()
-        step()
-        return (torch.cuda.max_memory_allocated() - before) / 2**20
-    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True) as profile:
-        step()
-    held = peak = 0
-    for event in profile.profiler.kineto_results.events():
-        if event.name() == "[memory]":
-            held += event.nbytes()
-            peak = max(peak, held)
-    return peak / 2**20
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu", choices=["cpu", "cuda"])
+    parser.add_argument("--quick", action="store_true", help="three repetitions")
     parser.add_argument("--compile", action="store_true", help="measure torch.compile'd training steps too")
     parser.add_argument("--threads", type=int, default=1, help="CPU threads (default 1)")
     parser.add_argument("--rounds", type=int, default=30, help="measured repetitions (default 30)")
@@ -158,12 +108,13 @@ def main() -> None:
     for shape, (nodes, edges) in SHAPES.items():
         parts = {
             "readout": readout_steps(nodes, options.device),
-            "GIN step": training_steps(nodes, edges, options.device, compiled=False),
+            "GIN step": training_steps(nodes, edges, options.device),
         }
-        if options.compile:
-            parts["GIN step, compiled"] = training_steps(nodes, edges, options.device, compiled=True)
+        ways = ["compiled"] * options.compile + ["captured"] * (options.device == "cuda")
+        for how in ways:
+            parts[f"GIN step, {how}"] = training_steps(nodes, edges, options.device, how)
         for what, steps in parts.items():
-            results = measure(steps, options.rounds, options.device)
+            results = measure(steps, 3 if options.quick else options.rounds, options.device)
             for variant, (ms, ratio, megabytes) in results.items():
                 table.add_row(f"{nodes} {shape}", what, variant, f"{ms:.2f}", f"{ratio:.3f}", f"{megabytes:.1f}")
             table.add_section()
