@@ -6,7 +6,7 @@ The job is the paper's cell GCN + SSRead(sum, K = 8): 50 trainings (10 folds x 5
 sides to a few trainings of a few passes. *Plain* is what most people write: a PyG ``DataLoader``, a ``MessagePassing``
 layer, one model after another with torch's default threads. *Ours* is what ``ssread compare`` does: single-threaded
 workers on the cores, or one stack of models on the GPU. Both train on the same graphs with the same settings, pass
-after pass with a look at the validation part. The two sides take turns, so that a slow moment of the machine meets both.
+after pass with a look at the validation part. The two take turns, so that a slow moment of the machine meets both.
 """
 
 import argparse

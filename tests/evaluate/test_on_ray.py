@@ -51,6 +51,13 @@ def test_without_ray_the_extra_is_named(monkeypatch):
         OnRay()
 
 
+@needs_ray
+def test_without_the_client_of_ray_the_extra_is_named(monkeypatch):
+    monkeypatch.setattr("ssread.evaluate.on_ray.find_spec", lambda _: None)
+    with pytest.raises(MissingExtraError, match=r"needs Ray's client \(grpcio\): pip install 'ssread\[ray\]'"):
+        OnRay("ray://127.0.0.1:10001")
+
+
 @needs_client
 @pytest.mark.parametrize("scheme", ["ray://", ""])
 def test_an_address_that_nobody_answers_is_named_within_seconds(scheme, monkeypatch):
