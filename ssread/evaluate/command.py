@@ -84,7 +84,7 @@ def make_runner(device: str, workers: int | None, on: str, say: Callable[[str], 
     if on == "ray" or on.startswith("ray://"):
         from ssread.evaluate.on_ray import OnRay
 
-        return OnRay(on)
+        return OnRay(on, say)
     if on != "here":
         raise InputError(f"Trainings run here, on ray or on ray://host:port, not on {on!r}.")
     if device == "auto":
