@@ -26,6 +26,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
 )
 
 
@@ -77,23 +78,25 @@ def compare(
     dataset: Annotated[
         str, typer.Argument(help="A TU name (MUTAG), a file of molecules, a folder of graphs, planted.")
     ],
-    arch: Annotated[str | None, typer.Option(help="Classifiers, with commas: gcn,gin,dgcnn,... [gcn]")] = None,
+    arch: Annotated[str | None, typer.Option(help="Classifiers, with commas: gcn,gin,dgcnn,... (default: gcn)")] = None,
     aggr: Annotated[
-        str | None, typer.Option(help="Aggregations: sum,mean,max+mean,... [each classifier's own]")
+        str | None, typer.Option(help="Aggregations: sum,mean,max+mean,... (default: each classifier's own)")
     ] = None,
-    positions: Annotated[str | None, typer.Option(help="K, or auto: by validation accuracy. [auto]")] = None,
-    gamma: Annotated[float | None, typer.Option(help="Smoothing of the alignment loss. [0.01]")] = None,
-    folds: Annotated[int | None, typer.Option(help="Folds of the cross-validation. [10]")] = None,
-    seeds: Annotated[int | None, typer.Option(help="How often it is repeated. [5]")] = None,
-    epochs: Annotated[int | None, typer.Option(help="Most passes of a training; it stops early. [500]")] = None,
-    metric: Annotated[str | None, typer.Option(help="accuracy, roc_auc or macro_f1. [accuracy]")] = None,
+    positions: Annotated[str | None, typer.Option(help="K, or auto: by validation accuracy. (default: auto)")] = None,
+    gamma: Annotated[float | None, typer.Option(help="Smoothing of the alignment loss. (default: 0.01)")] = None,
+    folds: Annotated[int | None, typer.Option(help="Folds of the cross-validation. (default: 10)")] = None,
+    seeds: Annotated[int | None, typer.Option(help="How often it is repeated. (default: 5)")] = None,
+    epochs: Annotated[
+        int | None, typer.Option(help="Most passes of a training; it stops early. (default: 500)")
+    ] = None,
+    metric: Annotated[str | None, typer.Option(help="accuracy, roc_auc or macro_f1. (default: accuracy)")] = None,
     config: Annotated[
         Path | None, typer.Option(help="YAML file of these and further settings (batch_size, ...).")
     ] = None,
     smiles: Annotated[str | None, typer.Option(help="Column of SMILES in a file of molecules.")] = None,
     label: Annotated[str | None, typer.Option(help="Column of classes in a file of molecules.")] = None,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
-    workers: Annotated[int | None, typer.Option(help="Worker processes on a CPU. [one per core]")] = None,
+    workers: Annotated[int | None, typer.Option(help="Worker processes on a CPU. (default: one per core)")] = None,
     on: Annotated[str, typer.Option(help="here, ray, or ray://host:port.")] = "here",
     out: Annotated[Path, typer.Option(help="Folder that keeps the results; started again, it goes on there.")] = Path(
         "runs"
@@ -105,8 +108,13 @@ def compare(
     Ten folds, five seeds, the same splits for both; the epoch and K are chosen on held-out graphs, the test folds are
     used once. Prints means, the difference, paired tests and a verdict, with the paper's figures beside ours.
 
-    Examples: ssread compare MUTAG --seeds 1; ssread compare NCI1 --arch gcn,gin --aggr sum,max; ssread compare my.csv
-    --smiles SMILES --label active --metric roc_auc
+    Examples:
+
+    - ssread compare MUTAG --seeds 1
+
+    - ssread compare NCI1 --arch gcn,gin --aggr sum,max --positions 8
+
+    - ssread compare my.csv --smiles SMILES --label active --metric roc_auc
     """
     import json
 
