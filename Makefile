@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help run test quick lint format clean
+.PHONY: help run test slow lint format clean
 
 help:  ## show what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/make \1	\2/' | expand -t 14
@@ -11,11 +11,11 @@ help:  ## show what there is
 run: $(READY)  ## the main job: does SSRead help a GCN on MUTAG? (10 folds, one seed, about a minute)
 	$(BIN)/ssread compare MUTAG --seeds 1 --positions 4
 
-test: $(READY)  ## all tests
-	$(BIN)/python -m pytest
-
-quick: $(READY)  ## the tests that take seconds
+test: $(READY)  ## the tests, all but the slow ones
 	$(BIN)/python -m pytest -m "not slow"
+
+slow: $(READY)  ## the slow tests: killed processes, a Ray cluster, compilers, every documented command
+	$(BIN)/python -m pytest -m slow
 
 lint: $(READY)  ## style and types
 	$(BIN)/ruff check .

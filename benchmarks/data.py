@@ -1,8 +1,11 @@
-"""Loading and batching against PyG, as ratios measured in one run: `python benchmarks/data.py`.
+"""Loading and batching against PyG, as ratios measured in one run.
+
+    python benchmarks/data.py [--quick]
 
 The dataset is NCI1 where it can be had without a download (data folder, SSREAD_MIRROR), MUTAG otherwise.
 """
 
+import argparse
 import os
 import resource
 import shutil
@@ -16,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from measuring import MIRROR
 from torch_geometric.datasets import TUDataset
 from torch_geometric.loader import DataLoader
 
@@ -125,10 +129,15 @@ def million(num_graphs: int = 1_000_000) -> None:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="10,000 planted graphs instead of a million")
+    options = parser.parse_args()
+    if MIRROR.is_dir():
+        os.environ.setdefault("SSREAD_MIRROR", str(MIRROR))
     # One thread each: with more, a core that something else uses decides the ratio.
     torch.set_num_threads(1)
     # The million first: the peak of a process only grows, and the other parts would hide it.
-    million()
+    million(10_000 if options.quick else 1_000_000)
     name = "NCI1" if sources.find("NCI1").is_local else "MUTAG"
     source = sources.find(name).place
     if not isinstance(source, Path):

@@ -41,7 +41,8 @@ def measure(steps: dict[str, Step], rounds: int, device: str) -> dict[str, tuple
 
     times: dict[str, list[float]] = {name: [] for name in steps}
     for turn in range(rounds + 3):
-        for name, step in steps.items():
+        turns = list(steps.items())
+        for name, step in turns if turn % 2 else reversed(turns):  # what comes first has no advantage
             elapsed = timed(step)
             if turn >= 3:  # the first ones warm up
                 times[name].append(elapsed)

@@ -211,7 +211,7 @@ def main() -> None:
         table.add_column(column, justify="right")
     for name in options.datasets:
         graphs = dataset(name, 30, 4_000)
-        epochs = 1 if options.quick else (3 if len(graphs) > 1000 else 30)
+        epochs = 1 if options.quick else (8 if len(graphs) > 1000 else 60)
         runs = (CELL if cuda else 4) if not options.quick else 2
         plain, ours = cell(graphs, runs, epochs, 1 if options.quick else 3, options.device)
         minutes = [f"{150 * CELL * seconds / 60:.1f} min" for seconds in (plain, ours)]
