@@ -1,12 +1,15 @@
 """The command line: a thin shell over the library, one function per verb."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from ssread.errors import InputError
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 class _Verbs(TyperGroup):
@@ -38,13 +41,9 @@ def _main() -> None:  # a verb is named even while there is only one
 @app.command()
 def datasets() -> None:
     """List the datasets that can be had, from where, with the paper's Table I beside our counts."""
-    from rich.console import Console
-
     from ssread.data.listing import as_table, list_datasets
 
-    console = Console()
-    console.width = max(console.width, 116)  # a table that is cut to the width of a pipe or a small window is no use
-    console.print(as_table(list_datasets()))
+    _console(116).print(as_table(list_datasets()))
 
 
 @app.command()
@@ -52,8 +51,6 @@ def models(
     dataset: Annotated[str | None, typer.Argument(help="Sizes are those of this dataset instead of MUTAG's.")] = None,
 ) -> None:
     """Print the layers and the number of parameters of every model beside the paper's Table II."""
-    from rich.console import Console
-
     from ssread.models.table import MUTAG, as_table, describe_all
 
     sizes = MUTAG
@@ -67,10 +64,8 @@ def models(
             "edge_channels": graphs.num_edge_features,
             "max_nodes": int(graphs.node_counts.max()),
         }
-    console = Console()
-    console.width = max(console.width, 140)
     title = f"Models (paper: Table II; parameters for {dataset or 'MUTAG'} with either readout, K = 4)"
-    console.print(as_table(describe_all(**sizes), title))
+    _console(140).print(as_table(describe_all(**sizes), title))
 
 
 @app.command()
@@ -145,3 +140,40 @@ def compare(
             f"{cell.dataset}, {cell.arch}, {cell.aggr}: {cell.comparison.verdict}", markup=False, style="bold"
         )
     console.print(f"Saved: {saved.markdown}, {saved.json}, every training in {saved.store}", markup=False)
+
+
+@app.command()
+def results(
+    store: Annotated[Path, typer.Argument(help="The file that keeps the trainings.")] = Path("runs/results.sqlite"),
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Write .csv, .md or .tex instead of printing.")
+    ] = None,
+) -> None:
+    """Show what a results file holds, or write it: a row per table cell (.md, .tex) or per training (.csv)."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    from ssread.evaluate import Store, export
+    from ssread.evaluate.export import results_by_cell
+
+    if not store.is_file():
+        raise InputError(f"There is no results file {store}; ssread compare makes one.")
+    with Store(store) as opened:
+        if out is not None:
+            export(opened, out)
+            typer.echo(f"Wrote {out}")
+            return
+        cells = results_by_cell(opened.table())
+    table = Table(*cells.columns, title=f"{escape(str(store))}: test accuracy in percent")
+    for row in cells.itertuples(index=False):
+        table.add_row(*(f"{value:.2f}" if isinstance(value, float) else escape(str(value)) for value in row))
+    _console(120).print(table)
+
+
+def _console(width: int) -> "Console":
+    """Standard output, at least so wide: a table cut to the width of a pipe or a small window is no use."""
+    from rich.console import Console
+
+    console = Console()
+    console.width = max(console.width, width)
+    return console

@@ -176,3 +176,16 @@ def test_a_store_that_cannot_be_written_gets_a_sentence(config, tmp_path):
 
 def test_cores_are_the_default_without_a_gpu():
     assert make_runner("cpu", 3, "here", print).device == "cpu"
+
+
+def test_results_are_shown_and_written(config, tmp_path):
+    run("compare", "planted", "--config", config, "--workers", 1, "--out", tmp_path)
+    code, output = run("results", tmp_path / "results.sqlite")
+    assert code == 0
+    assert "planted" in output
+    for ending, inside in ((".csv", "valid_accuracy"), (".md", "| dataset |"), (".tex", "\\begin{tabular}")):
+        assert run("results", tmp_path / "results.sqlite", "-o", tmp_path / f"table{ending}")[0] == 0
+        assert inside in (tmp_path / f"table{ending}").read_text()
+    code, output = run("results", tmp_path / "nowhere.sqlite")
+    assert code == 1
+    assert "There is no results file" in output
