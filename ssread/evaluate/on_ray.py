@@ -26,6 +26,9 @@ RETRIES = 5
 #: Seconds an address may take to answer; Ray's client tries three times.
 CONNECT_SECONDS = 3
 
+#: How often a cluster that answers may fail to let us in: a busy one may be too slow to start what serves us.
+ATTEMPTS = 3
+
 #: Seconds without a result after which the cluster is asked whether anything is left to work on.
 LOOK_SECONDS = 30
 
@@ -173,10 +176,14 @@ def _connected(address: str) -> Any:
         raise missing_extra("Ray's client (grpcio)", "ray", f"Training on {target}")
     _require_answer(target)
     options: dict[str, Any] = {} if "://" in target else {"include_dashboard": False}
-    try:
-        ray.init(None if address == "ray" else address, logging_level=logging.ERROR, log_to_driver=False, **options)
-    except (ConnectionError, RuntimeError, ValueError, TimeoutError, ray.exceptions.RayError) as error:
-        raise InputError(f"The Ray cluster ({target or address}) cannot be used: {_first_line(error)}") from error
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            ray.init(None if address == "ray" else address, logging_level=logging.ERROR, log_to_driver=False, **options)
+            break
+        except (ConnectionError, RuntimeError, ValueError, TimeoutError, ray.exceptions.RayError) as error:
+            if attempt == ATTEMPTS:
+                why = " ".join(str(error).split())[:300] or type(error).__name__
+                raise InputError(f"The Ray cluster ({target or address}) cannot be used: {why}") from error
     return ray
 
 

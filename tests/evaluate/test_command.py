@@ -1,5 +1,6 @@
 """``ssread compare`` as people run it: real processes, killed for real."""
 
+import functools
 import json
 import os
 import signal
@@ -82,7 +83,7 @@ def table(config: Path, out: Path) -> dict:
 
 
 def words(config: Path, out: Path, workers: int) -> list[str]:
-    options = ["--config", config, "--json", "--workers", workers, "--epochs", 40, "--out", out]
+    options = ["--config", config, "--json", "--workers", workers, "--epochs", 60, "--out", out]
     return ["compare", "planted", *map(str, options)]
 
 
@@ -99,7 +100,10 @@ def test_json_is_one_document_and_the_same_with_more_workers(config, tmp_path):
 def test_stopped_in_the_middle_it_goes_on_to_the_same_table(config, tmp_path, how):
     out = tmp_path / "parts"
     command = [*COMMAND, *words(config, out, workers=2)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    # A job in the background of a shell ignores Ctrl-C; these tests may be one.
+    heeding = functools.partial(signal.signal, signal.SIGINT, signal.default_int_handler)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    process = subprocess.Popen(command, **pipes, preexec_fn=heeding)
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline and _results(out) < 2:
         time.sleep(0.02)

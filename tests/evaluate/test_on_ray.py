@@ -230,6 +230,9 @@ def test_a_node_that_dies_costs_a_retry_and_nothing_else(on_cluster, cluster, ra
     wait_for_free_cores(ray, 0)  # both nodes are at work, so that one of them has something to lose
     cluster.remove_node(cluster.node, allow_graceful=False)
     results += stream
+    deadline = time.monotonic() + 30  # Ray takes a while to notice
+    while repr(on_cluster) != "Ray cluster of 1 core" and time.monotonic() < deadline:
+        time.sleep(0.2)
     assert repr(on_cluster) == "Ray cluster of 1 core"
     assert capfd.readouterr().out == ""
     assert_same(results, list(OnCores(1).train(graphs, runs, training)))
