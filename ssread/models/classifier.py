@@ -124,29 +124,13 @@ class GraphClassifier(nn.Module):
         """Class scores, [B, num_classes]."""
         return self.run(x, edge_index, batch, edge_attr, batch_size, mask).logits
 
-    def embed(
-        self,
-        x: Any,
-        edge_index: Tensor | None = None,
-        batch: Tensor | None = None,
-        edge_attr: Tensor | None = None,
-        batch_size: int | None = None,
-        mask: Tensor | None = None,
-    ) -> Tensor:
+    def embed(self, *graphs: Any, **named: Any) -> Tensor:
         """Graph vectors, [B, out_channels of the readout]."""
-        return self.run(x, edge_index, batch, edge_attr, batch_size, mask).vectors
+        return self.run(*graphs, **named).vectors
 
-    def encode(
-        self,
-        x: Any,
-        edge_index: Tensor | None = None,
-        batch: Tensor | None = None,
-        edge_attr: Tensor | None = None,
-        batch_size: int | None = None,
-        mask: Tensor | None = None,
-    ) -> Tensor:
+    def encode(self, *graphs: Any, **named: Any) -> Tensor:
         """Node vectors, [N, d]; of a pooled graph see ``encoder(...)``, which also tells whose they are."""
-        return self.encoder(x, edge_index, batch, edge_attr, batch_size, mask).x
+        return self.encoder(*graphs, **named).x
 
 
 class Wrapped(Encoder):

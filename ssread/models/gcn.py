@@ -4,8 +4,9 @@ import torch
 from torch import Tensor, nn
 
 from ssread import segment
-from ssread.models.graphs import Encoder, Encoding, Graphs
-from ssread.models.layers import BatchNorm, Dropout, EdgeMessages
+from ssread.models.graphs import Graphs
+from ssread.models.layers import EdgeMessages
+from ssread.models.stack import Stack
 
 __all__ = ["GCN", "EdgeAwareGCNConv"]
 
@@ -35,24 +36,17 @@ class EdgeAwareGCNConv(nn.Module):
         self.messages.reset_parameters()
         nn.init.normal_(self.root)
 
-    def forward(self, h: Tensor, graphs: Graphs, degree: Tensor) -> Tensor:
-        """Node vectors [N, d] to node vectors; ``degree`` [N, 1] counts the node itself too."""
+    def forward(self, h: Tensor, graphs: Graphs) -> Tensor:
+        """Node vectors [N, d] to node vectors."""
         x = self.lin(h)
+        degree = (segment.count(graphs.target, graphs.num_nodes) + 1).to(h.dtype).unsqueeze(-1)
         scale = degree.rsqrt()
         weight = scale.squeeze(-1).index_select(0, graphs.source)  # the other root is the same for all of a node's
         return self.messages(x, graphs, weight) * scale + (x + self.root).relu() / degree
 
 
-class GCN(Encoder):
-    """Linear node encoder, then per layer: convolution, batch norm, relu (not after the last), dropout.
-
-    Args:
-        in_channels: Number of node features.
-        hidden_channels: Width of the node vectors.
-        edge_channels: Number of edge features, 0 for none.
-        num_layers: Number of convolutions.
-        dropout: Share of entries dropped after each layer.
-    """
+class GCN(Stack):
+    """A stack of :class:`EdgeAwareGCNConv`; see :class:`ssread.models.stack.Stack` for the arguments."""
 
     def __init__(
         self,
@@ -62,17 +56,4 @@ class GCN(Encoder):
         num_layers: int = 3,
         dropout: float = 0.5,
     ):
-        super().__init__(in_channels, hidden_channels, edge_channels)
-        self.node_encoder = nn.Linear(in_channels, hidden_channels)
-        self.convs = nn.ModuleList(EdgeAwareGCNConv(hidden_channels, edge_channels) for _ in range(num_layers))
-        self.norms = nn.ModuleList(BatchNorm(hidden_channels) for _ in range(num_layers))
-        self.dropout = Dropout(dropout)
-
-    def encode(self, graphs: Graphs) -> Encoding:
-        """Node vectors of checked graphs."""
-        degree = (segment.count(graphs.target, graphs.num_nodes) + 1).to(graphs.x.dtype).unsqueeze(-1)
-        h = self.node_encoder(graphs.x)
-        for layer, (conv, norm) in enumerate(zip(self.convs, self.norms, strict=True), start=1):
-            h = norm(conv(h, graphs, degree), graphs.mask)
-            h = self.dropout(h.relu() if layer < len(self.convs) else h)
-        return Encoding(h, graphs.batch)
+        super().__init__(EdgeAwareGCNConv, in_channels, hidden_channels, edge_channels, num_layers, dropout)

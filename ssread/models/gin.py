@@ -3,8 +3,9 @@
 import torch
 from torch import Tensor, nn
 
-from ssread.models.graphs import Encoder, Encoding, Graphs
-from ssread.models.layers import BatchNorm, Dropout, EdgeMessages
+from ssread.models.graphs import Graphs
+from ssread.models.layers import BatchNorm, EdgeMessages
+from ssread.models.stack import Stack
 
 __all__ = ["GIN", "GINConv"]
 
@@ -38,16 +39,8 @@ class GINConv(nn.Module):
         return self.leave(self.norm(self.enter(h), graphs.mask).relu())
 
 
-class GIN(Encoder):
-    """Linear node encoder, then per layer: convolution, batch norm, relu (not after the last), dropout.
-
-    Args:
-        in_channels: Number of node features.
-        hidden_channels: Width of the node vectors.
-        edge_channels: Number of edge features, 0 for none.
-        num_layers: Number of convolutions.
-        dropout: Share of entries dropped after each layer.
-    """
+class GIN(Stack):
+    """A stack of :class:`GINConv`; see :class:`ssread.models.stack.Stack` for the arguments."""
 
     def __init__(
         self,
@@ -57,16 +50,4 @@ class GIN(Encoder):
         num_layers: int = 5,
         dropout: float = 0.5,
     ):
-        super().__init__(in_channels, hidden_channels, edge_channels)
-        self.node_encoder = nn.Linear(in_channels, hidden_channels)
-        self.convs = nn.ModuleList(GINConv(hidden_channels, edge_channels) for _ in range(num_layers))
-        self.norms = nn.ModuleList(BatchNorm(hidden_channels) for _ in range(num_layers))
-        self.dropout = Dropout(dropout)
-
-    def encode(self, graphs: Graphs) -> Encoding:
-        """Node vectors of checked graphs."""
-        h = self.node_encoder(graphs.x)
-        for layer, (conv, norm) in enumerate(zip(self.convs, self.norms, strict=True), start=1):
-            h = norm(conv(h, graphs), graphs.mask)
-            h = self.dropout(h.relu() if layer < len(self.convs) else h)
-        return Encoding(h, graphs.batch)
+        super().__init__(GINConv, in_channels, hidden_channels, edge_channels, num_layers, dropout)

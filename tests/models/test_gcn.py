@@ -19,7 +19,7 @@ def test_layer_is_the_formula_node_by_node():
     for edge, (j, i) in enumerate(graphs.edge_index.T.tolist()):
         e = conv.messages.edge(graphs.edge_attr[edge])
         expected[i] = expected[i] + (x[j] + e).relu() / (d[i] * d[j]).sqrt()
-    torch.testing.assert_close(conv(h, graphs, d), expected)
+    torch.testing.assert_close(conv(h, graphs), expected)
 
 
 def test_layer_is_pygs_where_nothing_is_cut_off():
@@ -32,7 +32,7 @@ def test_layer_is_pygs_where_nothing_is_cut_off():
             parameter.zero_()
         pygs.lin.weight.copy_(ours.lin.weight)
     h = torch.rand(graphs.num_nodes, 4, dtype=torch.float64)
-    torch.testing.assert_close(ours(h, graphs, degrees(graphs)), pygs(h, graphs.edge_index))
+    torch.testing.assert_close(ours(h, graphs), pygs(h, graphs.edge_index))
 
 
 def test_constant_edge_features_equal_the_learnt_constant():

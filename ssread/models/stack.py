@@ -1,0 +1,46 @@
+"""The frame that GCN and GIN share: everything around their convolutions."""
+
+from collections.abc import Callable
+
+from torch import nn
+
+from ssread.models.graphs import Encoder, Encoding, Graphs
+from ssread.models.layers import BatchNorm, Dropout
+
+__all__ = ["Stack"]
+
+
+class Stack(Encoder):
+    """Linear node encoder, then per layer: convolution, batch norm, relu (not after the last), dropout.
+
+    Args:
+        conv: Makes a convolution from the width of the node vectors and the number of edge features.
+        in_channels: Number of node features.
+        hidden_channels: Width of the node vectors.
+        edge_channels: Number of edge features, 0 for none.
+        num_layers: Number of convolutions.
+        dropout: Share of entries dropped after each layer.
+    """
+
+    def __init__(
+        self,
+        conv: Callable[[int, int], nn.Module],
+        in_channels: int,
+        hidden_channels: int,
+        edge_channels: int,
+        num_layers: int,
+        dropout: float,
+    ):
+        super().__init__(in_channels, hidden_channels, edge_channels)
+        self.node_encoder = nn.Linear(in_channels, hidden_channels)
+        self.convs = nn.ModuleList(conv(hidden_channels, edge_channels) for _ in range(num_layers))
+        self.norms = nn.ModuleList(BatchNorm(hidden_channels) for _ in range(num_layers))
+        self.dropout = Dropout(dropout)
+
+    def encode(self, graphs: Graphs) -> Encoding:
+        """Node vectors of checked graphs."""
+        h = self.node_encoder(graphs.x)
+        for layer, (conv, norm) in enumerate(zip(self.convs, self.norms, strict=True), start=1):
+            h = norm(conv(h, graphs), graphs.mask)
+            h = self.dropout(h.relu() if layer < len(self.convs) else h)
+        return Encoding(h, graphs.batch)
