@@ -12,18 +12,17 @@ from typing import Any, Protocol
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 from torch.func import functional_call, stack_module_state, vmap
 
 from ssread.data.batch import PaddedBatch
 from ssread.data.graphset import GraphSet
-from ssread.models.classifier import GraphClassifier, Output
 from ssread.models.factory import model_for
 from ssread.models.graphs import Graphs
+from ssread.train.objective import Objective, Supervised
 from ssread.train.runs import Run, Training
 
-__all__ = ["Alone", "Engine", "Lifted", "State", "Stream", "initial_model", "seeded"]
+__all__ = ["Alone", "Engine", "Lifted", "State", "Stream", "initial_objective", "seeded"]
 
 #: Weights and statistics of R models by name, each tensor with a leading dimension R.
 State = dict[str, Tensor]
@@ -43,11 +42,11 @@ def seeded(run: Run, stream: int) -> int:
     return int(np.random.SeedSequence([run.seed, run.fold, stream]).generate_state(1, np.uint64)[0] >> 1)
 
 
-def initial_model(graphs: GraphSet, run: Run) -> GraphClassifier:
-    """The model of a run with the initial weights of its seed, on the CPU."""
+def initial_objective(graphs: GraphSet, run: Run) -> Objective:
+    """The objective of a run around a model with the initial weights of its seed, on the CPU."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seeded(run, Stream.WEIGHTS))
-        return model_for(graphs, **run.model)
+        return Supervised(model_for(graphs, **run.model))
 
 
 class Engine(Protocol):
@@ -66,38 +65,23 @@ class Engine(Protocol):
         """Goes on with the models numbered ``models`` alone."""
 
 
-def _losses(output: Output, y: Tensor, real: Tensor | None = None) -> Tensor:
-    """The loss to descend and the alignment loss alone, means over the real graphs, [2].
-
-    One backward of their sum gives the gradients of Algorithm 1: the alignment reaches the prototypes only, the
-    classification everything else.
-    """
-    per_graph = F.cross_entropy(output.logits, y.clamp(min=0), reduction="none")
-    per_graph = per_graph + output.auxiliary_costs()
-    alignment = output.alignment_costs()
-    if real is None:
-        return torch.stack([per_graph.mean(), alignment.mean()])
-    count = real.sum().clamp(min=1)
-    return torch.stack([(per_graph * real).sum() / count, (alignment * real).sum() / count])
-
-
 class Alone:
     """A single model: no padding, no lifting, torch's own kernels."""
 
     def __init__(self, graphs: GraphSet, run: Run, training: Training, device: str = "cpu"):
         self._graphs = graphs
-        self._model = initial_model(graphs, run).to(device)
-        self._optimizer = _adam(list(self._model.parameters()), training)
+        self._objective = initial_objective(graphs, run).to(device)
+        self._model = self._objective.model
+        self._optimizer = _adam(list(self._objective.parameters()), training)
         self._evaluated: dict[tuple[int, ...], Graphs] = {}  # the same parts are looked at after every pass
         torch.manual_seed(seeded(run, Stream.DROPOUT))
 
     def step(self, ids: Tensor) -> Tensor:
         """See :class:`Engine`."""
         batch = self._graphs.batch(ids[0][ids[0] >= 0])
-        assert batch.y is not None
-        self._model.train()
+        self._objective.train()
         self._optimizer.zero_grad()
-        losses = _losses(self._model.run(batch), batch.y)
+        losses = self._objective(batch.y, None, batch)
         losses.sum().backward()
         self._optimizer.step()
         return losses.detach().unsqueeze(1)
@@ -105,7 +89,7 @@ class Alone:
     @torch.no_grad()
     def logits(self, ids: Tensor, state: State | None = None) -> Tensor:
         """See :class:`Engine`."""
-        self._model.eval()
+        self._objective.eval()
         parts = []
         for part in ids[0].split(EVALUATION_BATCH):
             batch = self._evaluation_batch(part)
@@ -136,9 +120,9 @@ class Lifted:
     def __init__(self, graphs: GraphSet, runs: Sequence[Run], training: Training, device: str):
         self._graphs = graphs.to(device)
         self._training = training
-        models = [initial_model(graphs, run).to(device) for run in runs]
-        self._model, self._losses = models[0], _Losses(models[0])
-        self._parameters, self._buffers = stack_module_state(models)
+        objectives = [initial_objective(graphs, run).to(device) for run in runs]
+        self._objective = objectives[0]
+        self._parameters, self._buffers = stack_module_state(objectives)
         self._optimizer = _adam(list(self._parameters.values()), training)
         torch.manual_seed(seeded(runs[0], Stream.DROPOUT))
 
@@ -147,7 +131,7 @@ class Lifted:
         ids = ids.to(self._graphs.device)
         has_graphs = (ids >= 0).any(dim=1)
         before = None if bool(has_graphs.all()) else self._snapshot()
-        self._model.train()
+        self._objective.train()
         self._optimizer.zero_grad()
         losses = self._losses_of(self._graphs.padded_batch(ids, self._graphs.bounds(ids)))
         losses.sum().backward()
@@ -160,21 +144,21 @@ class Lifted:
     def logits(self, ids: Tensor, state: State | None = None) -> Tensor:
         """See :class:`Engine`."""
         ids = ids.to(self._graphs.device)
-        state = {**self._parameters, **self._buffers} if state is None else state
-        self._model.eval()
+        state = self._weights() if state is None else state
+        self._objective.eval()
         parts = []
         for part in ids.split(EVALUATION_BATCH, dim=1):
             batch = self._graphs.padded_batch(part, self._graphs.bounds(part))
 
             def score(state: State, *tensors: Tensor, batch: PaddedBatch = batch) -> Tensor:
-                return functional_call(self._model, state, _arguments(tensors, batch))[:-1]
+                return functional_call(self._objective.model, state, _arguments(tensors, batch))[:-1]
 
             parts.append(vmap(score, randomness="different")(state, *_tensors(batch)))
         return torch.cat(parts, dim=1)
 
     def state(self) -> State:
         """See :class:`Engine`."""
-        return {name: value.detach().clone() for name, value in {**self._parameters, **self._buffers}.items()}
+        return {name: value.detach().clone() for name, value in self._weights().items()}
 
     def keep(self, models: Tensor) -> None:
         """See :class:`Engine`."""
@@ -191,11 +175,16 @@ class Lifted:
         """Both losses of every model, [R, 2]."""
 
         def losses(state: State, y: Tensor, real: Tensor, *tensors: Tensor) -> Tensor:
-            return functional_call(self._losses, state, (y, real, *_arguments(tensors, batch)))
+            return functional_call(self._objective, state, (y, real, *_arguments(tensors, batch)))
 
-        state = {f"model.{name}": value for name, value in {**self._parameters, **self._buffers}.items()}
+        state = {**self._parameters, **self._buffers}
         assert batch.y is not None
         return vmap(losses, randomness="different")(state, batch.y, batch.graph_mask, *_tensors(batch))
+
+    def _weights(self) -> State:
+        """The models' own weights and statistics, without what else their objectives have."""
+        every = {**self._parameters, **self._buffers}
+        return {name.removeprefix("model."): value for name, value in every.items() if name.startswith("model.")}
 
     def _snapshot(self) -> list[Tensor]:
         return [tensor.detach().clone() for tensor in self._stepped()]
@@ -212,18 +201,6 @@ class Lifted:
             state = self._optimizer.state[parameter]
             tensors += [value for value in state.values() if value.dim() > 0]
         return tensors
-
-
-class _Losses(torch.nn.Module):
-    """The model's losses as a module, so that ``functional_call`` can hand it stacked weights."""
-
-    def __init__(self, model: GraphClassifier):
-        super().__init__()
-        self.model = model
-
-    def forward(self, y: Tensor, real: Tensor, *arguments: Any) -> Tensor:
-        """Both losses, [2], without the dummy graph of a padded batch."""
-        return _losses(self.model.run(*arguments).first(y.size(0)), y, real)
 
 
 def _tensors(batch: PaddedBatch) -> tuple[Tensor, ...]:

@@ -113,7 +113,7 @@ def test_a_loss_that_is_not_a_number_ends_that_run_alone(graphs):
     training = dataclasses.replace(SHORT, epochs=3)
     cohort = Lifted(graphs, which, training, "cpu")
     with torch.no_grad():
-        cohort._parameters["head.weight"][1] = float("nan")
+        cohort._parameters["model.head.weight"][1] = float("nan")
     results = fit(cohort, graphs, which, [_fold(graphs, run) for run in which], training)
     assert [result.failed for result in results] == ["", "the loss was not a number at epoch 1", ""]
     assert results[1].epochs == 1

@@ -1,0 +1,55 @@
+"""What a model learns from: a batch goes in, the losses to descend come out."""
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from ssread.models.classifier import GraphClassifier
+
+__all__ = ["Objective", "Supervised"]
+
+
+class Objective(nn.Module):
+    """A model with the loss it is trained by; a module, so that whatever else the loss needs is trained along.
+
+    Args:
+        model: The model to train.
+    """
+
+    def __init__(self, model: GraphClassifier):
+        super().__init__()
+        self.model = model
+
+    def forward(self, y: Tensor | None, real: Tensor | None, *graphs: Any) -> Tensor:
+        """The loss to descend and the alignment loss alone, means over the real graphs, [2].
+
+        Args:
+            y: The class of every graph, [B], -1 for padding; None where there are none.
+            real: 1 for real graphs, 0 for padding, [B]; None where all are real.
+            graphs: What :meth:`GraphClassifier.run` takes. A padded batch has one dummy graph more than ``real``.
+        """
+        raise NotImplementedError
+
+
+class Supervised(Objective):
+    """Cross entropy and whatever else the encoder asks for, with the alignment loss beside.
+
+    One backward of their sum gives the gradients of Algorithm 1: the alignment reaches the prototypes only, the
+    classification everything else.
+    """
+
+    def forward(self, y: Tensor | None, real: Tensor | None, *graphs: Any) -> Tensor:
+        """See :class:`Objective`."""
+        assert y is not None
+        output = self.model.run(*graphs).first(y.size(0))
+        per_graph = F.cross_entropy(output.logits, y.clamp(min=0), reduction="none") + output.auxiliary_costs()
+        return torch.stack([mean(per_graph, real), mean(output.alignment_costs(), real)])
+
+
+def mean(per_graph: Tensor, real: Tensor | None) -> Tensor:
+    """The mean over the real graphs; 0 where there are none."""
+    if real is None:
+        return per_graph.mean()
+    return (per_graph * real).sum() / real.sum().clamp(min=1)
