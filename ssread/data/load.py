@@ -40,35 +40,43 @@ def load(source: str | os.PathLike[str], **options: Any) -> GraphSet:
             :func:`ssread.data.planted.planted`, :func:`ssread.data.molecules.read_molecules` and
             :func:`ssread.data.networks.read_networks`.
     """
+    reader, path = find_reader(source)
+    if path is None:
+        return _call(reader, options)
+    return _load_tu(path, options) if reader is read_tu else _call(reader, options, path)
+
+
+def find_reader(source: str | os.PathLike[str]) -> tuple[Callable[..., GraphSet], Path | None]:
+    """The function that reads a source, and the file or folder to hand it (``None`` for generated graphs)."""
     known = canonical_name(source) if isinstance(source, str) else None
     if known is None and source == "planted":
         from ssread.data.planted import planted
 
-        return _call(planted, options)
+        return planted, None
     path = Path(source).expanduser()
     if known is None and path.exists():
-        return _load_path(path, options)
+        return _reader_of(path), path
     if known is None and (path.name != source or path.suffix):
         raise InputError(f"There is no file or folder {source}.")
-    return _load_tu(sources.fetch(known or str(source)), options)
+    return read_tu, sources.fetch(known or str(source))
 
 
-def _load_path(path: Path, options: dict[str, Any]) -> GraphSet:
+def _reader_of(path: Path) -> Callable[..., GraphSet]:
     ending = path.suffix.lower()
     if path.is_dir():
         if any(path.glob(f"*{INDICATOR}")):
-            return _load_tu(path, options)
+            return read_tu
         from ssread.data.networks import read_networks
 
-        return _call(read_networks, options, path)
+        return read_networks
     if ending == ".zip":
-        return _load_tu(path, options)
+        return read_tu
     if ending == ".safetensors":
-        return _call(GraphSet.load, options, path)
+        return GraphSet.load
     if ending in MOLECULE_ENDINGS:
         from ssread.data.molecules import read_molecules
 
-        return _call(read_molecules, options, path)
+        return read_molecules
     raise InputError(
         f"{path} cannot be loaded: the ending {ending!r} is none of .zip, .safetensors, "
         f"{', '.join(MOLECULE_ENDINGS)}, and it is not a folder."
