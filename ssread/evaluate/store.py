@@ -102,6 +102,20 @@ class Store:
         with errors_as_sentences(self.path, self.timeout):
             return self._connection.execute(sql, [*row.values()]).rowcount == 1
 
+    def merge(self, path: str | os.PathLike[str]) -> int:
+        """Take over the results of another file, such as another machine's; gives how many this one did not have."""
+        if not Path(path).is_file():
+            raise InputError(f"There is no results file {path}.")
+        names = ", ".join(COLUMNS)
+        take = f"INSERT INTO runs ({names}) SELECT {names} FROM other.runs WHERE true ON CONFLICT (key) DO NOTHING"
+        Store(path).close()  # says in a sentence what is wrong with it
+        with errors_as_sentences(Path(path), self.timeout):
+            self._connection.execute("ATTACH DATABASE ? AS other", [str(path)])
+            try:
+                return self._connection.execute(take).rowcount
+            finally:
+                self._connection.execute("DETACH DATABASE other")
+
     def has(self, keys: Iterable[str]) -> set[str]:
         """Which of these trainings need not be done again; a failed one would fail again."""
         return {key for (key,) in self._rows(f"SELECT key FROM runs WHERE {CHOSEN}", json.dumps([*keys]))}

@@ -185,3 +185,25 @@ def test_a_damaged_file_is_an_error_or_reads_as_it_was_never_a_crash(tmp_path: P
     damaged.write_bytes(content)
     with contextlib.suppress(InputError), Store(damaged) as store:
         store.results(store.table()["key"])
+
+
+def test_results_of_another_machine_are_taken_over_once(store: Store, tmp_path: Path) -> None:
+    ours, both, theirs = make_result(1), make_result(2), make_result(3)
+    with Store(tmp_path / "other.sqlite") as other:
+        for result in (both, theirs):
+            other.add(DATASET, result, TRAINING, "cuda")
+    for result in (ours, both):
+        store.add(DATASET, result, TRAINING, "cpu")
+    assert store.merge(tmp_path / "other.sqlite") == 1
+    assert store.merge(tmp_path / "other.sqlite") == 0
+    assert dict(zip(store.table()["seed"], store.table()["device"], strict=True)) == {1: "cpu", 2: "cpu", 3: "cuda"}
+    assert_same(store.results([key_of(theirs)])[key_of(theirs)], theirs)
+
+
+def test_what_is_no_results_file_is_not_taken_over(store: Store, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="There is no results file"):
+        store.merge(tmp_path / "nowhere.sqlite")
+    (tmp_path / "text.sqlite").write_text("not SQLite at all, but long enough to be looked at as a file of it" * 9)
+    with pytest.raises(InputError, match="is not a results store"):
+        store.merge(tmp_path / "text.sqlite")
+    assert len(store) == 0

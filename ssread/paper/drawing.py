@@ -1,0 +1,55 @@
+"""How the paper's figures are drawn: colours that everybody can tell apart, the same bytes for the same data."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ssread.data.storage import replacing
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["PALETTE", "drawing", "save"]
+
+#: Okabe and Ito's palette, which people with any kind of colour vision can tell apart; black comes last.
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#56B4E9", "#CC79A7", "#F0E442", "#000000")
+
+STYLE: dict[str, Any] = {
+    "svg.hashsalt": "ssread",  # ids of an SVG are random otherwise
+    "svg.fonttype": "none",
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "legend.frameon": False,
+    "figure.dpi": 100,
+    "savefig.dpi": 150,
+}
+
+
+@contextmanager
+def drawing(width: float = 6.4, height: float = 4.0) -> Iterator["Figure"]:
+    """A new figure of so many inches, in the style of all others, without a display."""
+    import matplotlib as mpl
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    style: Any = {**mpl.rcParamsDefault, **STYLE, "backend": mpl.rcParams["backend"]}  # not the user's own
+    with mpl.rc_context(style):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        FigureCanvasAgg(figure)
+        yield figure
+
+
+def save(figure: "Figure", stem: Path) -> list[Path]:
+    """Writes ``stem.svg`` and ``stem.png``, each all or nothing, without dates or versions in them.
+
+    Call it within :func:`drawing`: what is drawn depends on the style at this moment.
+    """
+    files = []
+    for ending, metadata in (("svg", {"Date": None, "Creator": None}), ("png", {"Software": None})):
+        path = stem.with_name(f"{stem.name}.{ending}")
+        with replacing(path) as new:
+            figure.savefig(new, format=ending, metadata=metadata)
+        files.append(path)
+    return files

@@ -1,0 +1,34 @@
+"""Table II: the classifiers' layers, read off the models, beside the paper's."""
+
+from pathlib import Path
+
+from ssread.evaluate.export import markdown_table
+from ssread.models.factory import ARCHITECTURES
+from ssread.models.table import MUTAG, as_table, describe_all
+from ssread.paper.items import Context, Progress
+from ssread.paper.writing import write_text
+
+__all__ = ["progress", "run"]
+
+IN_PAPER = [name for name, architecture in ARCHITECTURES.items() if architecture.paper is not None]
+
+
+def progress(context: Context) -> Progress:
+    """All of it: the classifiers are part of this package."""
+    return Progress(len(IN_PAPER), len(IN_PAPER), "classifiers")
+
+
+def run(context: Context) -> list[Path]:
+    """Describes every classifier, in the sizes of MUTAG."""
+    described = describe_all(**MUTAG)
+    described = {name: described[name] for name in context.chosen_rows(IN_PAPER)}
+    context.console.print(as_table(described, "Models (parameters for MUTAG with either readout, K = 4)"))
+    rows = []
+    for name, by_readout in described.items():
+        sizes = [f"{by_readout[readout].parameters:,}" for readout in ("global", "ssread")]
+        rows += [[name, "paper", *(ARCHITECTURES[name].paper or ()), "", ""]]
+        rows += [["", "ours", *by_readout["global"].cells, *sizes]]
+    headings = ["model", "", "message passing", "pooling", "ratio", "architecture", "readout", "head"]
+    headings += ["parameters, GRead", "parameters, SSRead"]
+    text = markdown_table(headings, rows) + "\nParameters for MUTAG, K = 4.\n"
+    return [write_text(context.folder("table2") / "table2.md", text)]
