@@ -1,0 +1,97 @@
+"""The card of a model: what it was trained on, how good it is, what it cannot do. Markdown, for people."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+__all__ = ["card"]
+
+
+def card(config: Mapping[str, Any]) -> str:
+    """The card of the model that a ``config.json`` describes."""
+    summary = config["summary"]
+    data, validation = summary.get("data", {}), summary.get("cross_validation")
+    parts = [
+        "# Model card",
+        _about(config),
+        "## Trained on",
+        _data(data),
+        "## How good it is",
+        "It was not cross-validated." if not validation else _quality(validation),
+        "## Its limits",
+        _limits(config, data),
+        "## Made with",
+        ", ".join(f"{name} {version}" for name, version in config["written_with"].items()) + ".",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _about(config: Mapping[str, Any]) -> str:
+    model = config["model"]
+    readout = "global readout" if model["readout"] == "global" else f"SSRead, {model['num_positions']} positions"
+    aggr = model["aggr"] if isinstance(model["aggr"], str) else "+".join(model["aggr"])
+    members = f"{config['members']} models that vote, each a" if config["members"] > 1 else "A"
+    names = ", ".join(_text(name) for name in config["class_names"])
+    return (
+        f"{members} {model['name']} graph classifier ({readout}, aggregation {aggr}, {model['num_layers']} layers of "
+        f"{model['hidden_channels']}) that tells the classes {names} apart. Every setting stands in config.json."
+    )
+
+
+def _data(data: Mapping[str, Any]) -> str:
+    if not data:
+        return "Unknown: nothing was noted."
+    counts = "\n".join(f"| {_text(name)} | {count} |" for name, count in data["class_counts"].items())
+    sizes = f"{data['mean_nodes']:.1f} nodes on average, at most {data['max_nodes']}"
+    repairs = "".join(f"\n- {_text(what)}: {count}" for what, count in data.get("repairs", {}).items())
+    mended = f"\n\nMended while reading:\n{repairs}" if repairs else ""
+    return (
+        f"{_text(data['name'])}: {data['graphs']} graphs, {sizes}.\n\n| class | graphs |\n|---|---|\n{counts}{mended}"
+    )
+
+
+def _quality(validation: Mapping[str, Any]) -> str:
+    low, high = validation["interval"]
+    lines = [
+        f"Accuracy **{100 * validation['accuracy']:.1f} %** (95 % interval {100 * low:.1f} to {100 * high:.1f}) in "
+        f"{validation['folds']}-fold cross-validation on {validation['graphs']} graphs; always guessing the largest "
+        f"class gives {100 * validation['majority']:.1f} %."
+    ]
+    if validation.get("roc_auc") is not None:
+        lines[0] += f" Area under the ROC curve {validation['roc_auc']:.3f}."
+    lines.append(_table(("class", "recognised"), [(n, f"{100 * v:.1f} %") for n, v in validation["recall"].items()]))
+    if len(validation["candidates"]) > 1:
+        rows = [
+            (c["name"], f"{100 * c['valid_accuracy']:.1f} %", "chosen" if c["chosen"] else "")
+            for c in validation["candidates"]
+        ]
+        lines.append("Chosen by the mean accuracy on the graphs held out for early stopping, not on the test folds:")
+        lines.append(_table(("candidate", "held-out accuracy", ""), rows))
+    return "\n\n".join(lines)
+
+
+def _limits(config: Mapping[str, Any], data: Mapping[str, Any]) -> str:
+    features = config["features"]
+    known = features["node"]["names"]
+    lines = [
+        "The figures hold for graphs like those it was trained on. Random folds share kinds of graphs; for molecules "
+        "of new scaffolds expect less.",
+        "The probabilities are those of the network; they were not calibrated.",
+    ]
+    if known:
+        shown = ", ".join(_text(name) for name in known[:40]) + (", ..." if len(known) > 40 else "")
+        lines.append(f"It knows {len(known)} node features: {shown}. Categories it never saw are refused.")
+    if data:
+        lines.append(f"The largest graph it was trained on has {data['max_nodes']} nodes.")
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [f"| {' | '.join(header)} |", f"|{'---|' * len(header)}"]
+    return "\n".join([*lines, *(f"| {' | '.join(map(_text, row))} |" for row in rows)])
+
+
+def _text(value: Any) -> str:
+    """Text from data, so that it stays text in Markdown and in HTML made of it."""
+    plain = " ".join(str(value).split())
+    return re.sub(r"([\\`*_{}\[\]<>()#|!~&])", r"\\\1", plain)
