@@ -1,0 +1,76 @@
+"""Which structural position every node takes, and how surely."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ssread.data.graphset import GraphSet
+from ssread.errors import InputError
+from ssread.explain.passes import classifier, passes
+from ssread.readout import SSRead
+
+__all__ = ["Positions", "has_positions", "positions"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Positions:
+    """The structural position of every node of a set, in the order of its nodes.
+
+    Attributes:
+        position: The position of least cost (Equation 2), [N]; -1 for a node that pooling dropped.
+        cost: The cost of that position, within [0, 2], [N]; NaN for a node that pooling dropped.
+        weights: The soft alignment: the gradient of the soft minimum (Equation 5), which sums to one, [N, K]; zeros
+            for a node that pooling dropped.
+    """
+
+    position: Tensor
+    cost: Tensor
+    weights: Tensor
+
+    @property
+    def num_positions(self) -> int:
+        """The number of positions K."""
+        return self.weights.size(1)
+
+    def __repr__(self) -> str:
+        return f"Positions({len(self.position)} nodes, {self.num_positions} positions)"
+
+
+def has_positions(model: Any) -> bool:
+    """Whether a model aligns nodes with positions: whether its readout is SSRead."""
+    return isinstance(classifier(model).readout, SSRead)
+
+
+def positions(model: Any, graphs: GraphSet) -> Positions:
+    """The structural position of every node, its cost and the soft weights of all positions.
+
+    Args:
+        model: What :func:`ssread.explain.classifier` takes, with SSRead as its readout. The nodes that DiffPool makes
+            one cluster of take the cluster's position.
+        graphs: The graphs.
+    """
+    model = classifier(model)
+    readout = model.readout
+    if not isinstance(readout, SSRead):
+        raise InputError(
+            "This model reads all nodes of a graph at once (the global readout): its nodes have no positions. "
+            "Train one with readout='ssread'."
+        )
+    found = []
+    for part in passes(model, graphs):
+        reading, _ = part.read(part.encoding.x)
+        row = part.row_of_node()
+        there = row >= 0
+        costs = reading.costs[row.clamp(min=0)]
+        if readout.gamma > 0:
+            weights = (-costs / readout.gamma).softmax(dim=1)
+        else:
+            weights = torch.nn.functional.one_hot(costs.argmin(dim=1), readout.num_positions).to(costs.dtype)
+        position = torch.where(there, reading.positions[row.clamp(min=0)], -1)
+        cost = torch.where(there, costs.amin(dim=1), torch.nan)
+        found.append([tensor.detach().cpu() for tensor in (position, cost, weights * there.unsqueeze(1))])
+    if not found:
+        return Positions(torch.zeros(0, dtype=torch.long), torch.zeros(0), torch.zeros(0, readout.num_positions))
+    return Positions(*(torch.cat(column) for column in zip(*found, strict=True)))
