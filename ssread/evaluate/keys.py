@@ -44,11 +44,17 @@ def run_key(dataset: DatasetId, run: Run, training: Training) -> str:
     """The key of a training in the results store."""
     settings = {
         "dataset": dataset._asdict(),
-        "run": dataclasses.asdict(run),
+        "run": run_settings(run),
         "training": dataclasses.asdict(training),
         "selection": SELECTION,
     }
     return hashlib.sha256(canonical_json(settings).encode()).hexdigest()
+
+
+def run_settings(run: Run) -> dict[str, Any]:
+    """A run as plain settings; those that came later are left out where they say nothing, so that old keys hold."""
+    later = {f.name: f.default for f in dataclasses.fields(Run) if f.name in ("learn", "task")}
+    return {name: value for name, value in dataclasses.asdict(run).items() if later.get(name, ...) != value}
 
 
 def canonical_json(value: Any) -> str:

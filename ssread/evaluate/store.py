@@ -17,7 +17,7 @@ import torch_geometric
 import ssread
 from ssread.errors import InputError
 from ssread.evaluate.database import COLUMNS, connect, errors_as_sentences
-from ssread.evaluate.keys import SELECTION, DatasetId, canonical_json, run_key
+from ssread.evaluate.keys import SELECTION, DatasetId, canonical_json, run_key, run_settings
 from ssread.evaluate.metrics import score
 from ssread.models.factory import ARCHITECTURES
 from ssread.train.runs import Run, RunResult, Training
@@ -90,7 +90,7 @@ class Store:
             "torch": torch.__version__,
             "torch_geometric": torch_geometric.__version__,
             "python": platform.python_version(),
-            "run": canonical_json(dataclasses.asdict(run)),
+            "run": canonical_json(run_settings(run)),
             "training": canonical_json(dataclasses.asdict(training)),
             "predictions": _pack(
                 ids=result.test_ids, labels=result.test_labels, probabilities=result.test_probabilities

@@ -12,14 +12,15 @@ from typing import Any, Protocol
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.func import functional_call, stack_module_state, vmap
 
 from ssread.data.batch import PaddedBatch
 from ssread.data.graphset import GraphSet
-from ssread.models.factory import model_for
+from ssread.models.classifier import GraphClassifier
 from ssread.models.graphs import Graphs
-from ssread.train.objective import Objective, Supervised
+from ssread.train.learning import objective_for
+from ssread.train.objective import Objective
 from ssread.train.runs import Run, Training
 
 __all__ = ["Alone", "Engine", "Lifted", "State", "Stream", "initial_objective", "seeded"]
@@ -46,7 +47,7 @@ def initial_objective(graphs: GraphSet, run: Run) -> Objective:
     """The objective of a run around a model with the initial weights of its seed, on the CPU."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seeded(run, Stream.WEIGHTS))
-        return Supervised(model_for(graphs, **run.model))
+        return objective_for(graphs, run)
 
 
 class Engine(Protocol):
@@ -57,6 +58,9 @@ class Engine(Protocol):
 
     def logits(self, ids: Tensor, state: State | None = None) -> Tensor:
         """Class scores [R, n, C] of the graphs ``ids`` [R, n] (-1 pads), by the current weights or given ones."""
+
+    def vectors(self, ids: Tensor, state: State | None = None) -> Tensor:
+        """Graph vectors [R, n, D], as :meth:`logits`."""
 
     def state(self) -> State:
         """The current weights and statistics; a copy where they may change under the caller."""
@@ -86,19 +90,13 @@ class Alone:
         self._optimizer.step()
         return losses.detach().unsqueeze(1)
 
-    @torch.no_grad()
     def logits(self, ids: Tensor, state: State | None = None) -> Tensor:
         """See :class:`Engine`."""
-        self._objective.eval()
-        parts = []
-        for part in ids[0].split(EVALUATION_BATCH):
-            batch = self._evaluation_batch(part)
-            if state is None:
-                parts.append(self._model(batch))
-            else:
-                one = {name: value[0] for name, value in state.items()}
-                parts.append(functional_call(self._model, one, (batch,)))
-        return torch.cat(parts).unsqueeze(0)
+        return self._outputs("logits", ids, state)
+
+    def vectors(self, ids: Tensor, state: State | None = None) -> Tensor:
+        """See :class:`Engine`."""
+        return self._outputs("vectors", ids, state)
 
     def state(self) -> State:
         """See :class:`Engine`."""
@@ -106,6 +104,14 @@ class Alone:
 
     def keep(self, models: Tensor) -> None:
         """See :class:`Engine`; there is nothing to leave out."""
+
+    @torch.no_grad()
+    def _outputs(self, name: str, ids: Tensor, state: State | None) -> Tensor:
+        self._objective.eval()
+        look = _Look(self._model, name)
+        weights = look.state_dict() if state is None else {f"model.{n}": value[0] for n, value in state.items()}
+        batches = (self._evaluation_batch(part) for part in ids[0].split(EVALUATION_BATCH))
+        return torch.cat([functional_call(look, weights, (batch,)) for batch in batches]).unsqueeze(0)
 
     def _evaluation_batch(self, ids: Tensor) -> Graphs:
         key = tuple(ids.tolist())
@@ -140,21 +146,13 @@ class Lifted:
             self._undo(before, ~has_graphs)
         return losses.detach().T
 
-    @torch.no_grad()
     def logits(self, ids: Tensor, state: State | None = None) -> Tensor:
         """See :class:`Engine`."""
-        ids = ids.to(self._graphs.device)
-        state = self._weights() if state is None else state
-        self._objective.eval()
-        parts = []
-        for part in ids.split(EVALUATION_BATCH, dim=1):
-            batch = self._graphs.padded_batch(part, self._graphs.bounds(part))
+        return self._outputs("logits", ids, state)
 
-            def score(state: State, *tensors: Tensor, batch: PaddedBatch = batch) -> Tensor:
-                return functional_call(self._objective.model, state, _arguments(tensors, batch))[:-1]
-
-            parts.append(vmap(score, randomness="different")(state, *_tensors(batch)))
-        return torch.cat(parts, dim=1)
+    def vectors(self, ids: Tensor, state: State | None = None) -> Tensor:
+        """See :class:`Engine`."""
+        return self._outputs("vectors", ids, state)
 
     def state(self) -> State:
         """See :class:`Engine`."""
@@ -171,15 +169,32 @@ class Lifted:
         for parameter, old in zip(self._parameters.values(), moments, strict=True):
             self._optimizer.state[parameter] = {n: v if v.dim() == 0 else v[models] for n, v in old.items()}
 
+    @torch.no_grad()
+    def _outputs(self, name: str, ids: Tensor, state: State | None) -> Tensor:
+        ids = ids.to(self._graphs.device)
+        weights = {f"model.{n}": value for n, value in (self._weights() if state is None else state).items()}
+        self._objective.eval()
+        look = _Look(self._objective.model, name)
+        parts = []
+        for part in ids.split(EVALUATION_BATCH, dim=1):
+            batch = self._graphs.padded_batch(part, self._graphs.bounds(part))
+
+            def output(weights: State, *tensors: Tensor, batch: PaddedBatch = batch) -> Tensor:
+                return functional_call(look, weights, _arguments(tensors, batch))[:-1]
+
+            parts.append(vmap(output, randomness="different")(weights, *_tensors(batch)))
+        return torch.cat(parts, dim=1)
+
     def _losses_of(self, batch: PaddedBatch) -> Tensor:
         """Both losses of every model, [R, 2]."""
 
-        def losses(state: State, y: Tensor, real: Tensor, *tensors: Tensor) -> Tensor:
+        def losses(state: State, y: Tensor | None, real: Tensor, *tensors: Tensor) -> Tensor:
             return functional_call(self._objective, state, (y, real, *_arguments(tensors, batch)))
 
         state = {**self._parameters, **self._buffers}
-        assert batch.y is not None
-        return vmap(losses, randomness="different")(state, batch.y, batch.graph_mask, *_tensors(batch))
+        tensors = _tensors(batch)
+        in_dims = (0, None if batch.y is None else 0, *[0] * (1 + len(tensors)))  # unlabelled graphs have no y
+        return vmap(losses, in_dims, randomness="different")(state, batch.y, batch.graph_mask, *tensors)
 
     def _weights(self) -> State:
         """The models' own weights and statistics, without what else their objectives have."""
@@ -201,6 +216,17 @@ class Lifted:
             state = self._optimizer.state[parameter]
             tensors += [value for value in state.values() if value.dim() > 0]
         return tensors
+
+
+class _Look(nn.Module):
+    """One part of a model's output, by name, as a module: the form in which ``functional_call`` takes it."""
+
+    def __init__(self, model: GraphClassifier, name: str):
+        super().__init__()
+        self.model, self._name = model, name
+
+    def forward(self, *graphs: Any) -> Tensor:
+        return getattr(self.model.run(*graphs), self._name)
 
 
 def _tensors(batch: PaddedBatch) -> tuple[Tensor, ...]:

@@ -36,12 +36,17 @@ class Run:
         seed: Decides the folds, the initial weights, the order of graphs and dropout.
         fold: Which fold is the test part, from 0.
         num_folds: Into how many the set is cut.
+        learn: What the model learns from: the classes (``supervised``), or no label at all (``graphcl``,
+            ``infograph``); then a linear classifier on the graph vectors is what the test part judges.
+        task: What is predicted: the ``class``, or a graph column of whole numbers, by a linear classifier.
     """
 
     model: dict[str, Any]
     seed: int
     fold: int
     num_folds: int = 10
+    learn: str = "supervised"
+    task: str = "class"
 
 
 @dataclass(frozen=True, eq=False)
