@@ -19,7 +19,7 @@ from ssread.evaluate.store import Store, aggregation_name
 from ssread.paper.results import PaperResult, paper_result
 from ssread.train.runs import Run, RunResult
 
-__all__ = ["Watch", "compare_readouts"]
+__all__ = ["Watch", "best_positions", "compare_readouts", "trainings"]
 
 #: Told what is to be done (with how much of it the store has), and then of every result.
 Watch = Callable[[int, int, RunResult | None], None]
@@ -48,7 +48,7 @@ def compare_readouts(
     candidates = [asked.runs(*BASE, k) for k in POSITIONS] if question.positions is None else []
     later = sum(len(runs) for cell, runs in zip(cells, globals_, strict=True) if not (candidates and cell == BASE))
     asked.train([run for group in [*globals_, *candidates] for run in group], later)
-    positions = question.positions or asked.best_positions(candidates)
+    positions = question.positions or best_positions([asked.valid_accuracies(group) for group in candidates])
     ssreads = [asked.runs(arch, aggr, positions) for arch, aggr in cells]
     asked.train([run for group in ssreads for run in group])
     report_cells = []
@@ -73,6 +73,27 @@ def compare_readouts(
     return Report(report_cells, rule, question.metric)
 
 
+def trainings(question: Question, arch: str, aggr: Aggr, positions: int | None) -> list[Run]:
+    """Every seed and fold of one classifier: with SSRead of K positions, or with the global readout (None)."""
+    model: dict[str, Any] = {**question.model, "name": arch, "aggr": aggr}
+    if positions is None:
+        model["readout"] = "global"
+    else:
+        model.update(readout="ssread", num_positions=positions, gamma=question.gamma)
+    return [Run(model, seed, fold, question.folds) for seed in range(question.seeds) for fold in range(question.folds)]
+
+
+def best_positions(valid_accuracies: Sequence[Sequence[float]]) -> int:
+    """The K of :data:`POSITIONS` with the best mean validation accuracy (never test); among equals the smaller.
+
+    Args:
+        valid_accuracies: Of the trainings with each K that did not fail.
+    """
+    if not all(len(group) for group in valid_accuracies):
+        raise InputError(f"K cannot be chosen: every training of {' + '.join(BASE)} failed; give --positions.")
+    return POSITIONS[int(np.argmax([np.mean(group) for group in valid_accuracies]))]
+
+
 class _Asked:
     """The trainings a question asks for, and their way into the store."""
 
@@ -82,14 +103,8 @@ class _Asked:
         self._done: set[str] = set()
 
     def runs(self, arch: str, aggr: Aggr, positions: int | None) -> list[Run]:
-        """Every seed and fold of one classifier: with SSRead of K positions, or with the global readout (None)."""
-        model: dict[str, Any] = {**self._question.model, "name": arch, "aggr": aggr}
-        if positions is None:
-            model["readout"] = "global"
-        else:
-            model.update(readout="ssread", num_positions=positions, gamma=self._question.gamma)
-        seeds, folds = self._question.seeds, self._question.folds
-        return [Run(model, seed, fold, folds) for seed in range(seeds) for fold in range(folds)]
+        """Every seed and fold of one classifier."""
+        return trainings(self._question, arch, aggr, positions)
 
     def train(self, runs: Sequence[Run], later: int = 0) -> None:
         """Trains what the store does not have yet; ``later`` more trainings are to follow."""
@@ -106,12 +121,9 @@ class _Asked:
             self._done.add(self._key(result.run))
             self._watch(len(self._done), total, result)
 
-    def best_positions(self, candidates: Sequence[Sequence[Run]]) -> int:
-        """The K of the best mean validation accuracy (never test); among equals the smaller."""
-        accuracies = [[r.valid_accuracy for r in self.results(group) if not r.failed] for group in candidates]
-        if not all(accuracies):
-            raise InputError(f"K cannot be chosen: every training of {' + '.join(BASE)} failed; give --positions.")
-        return POSITIONS[int(np.argmax([np.mean(group) for group in accuracies]))]
+    def valid_accuracies(self, runs: Sequence[Run]) -> list[float]:
+        """The validation accuracies of the runs that did not fail."""
+        return [result.valid_accuracy for result in self.results(runs) if not result.failed]
 
     def results(self, runs: Sequence[Run]) -> list[RunResult]:
         """The stored results of runs, in their order."""
