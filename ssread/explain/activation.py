@@ -9,7 +9,7 @@ from ssread.data.graphset import GraphSet
 from ssread.errors import InputError
 from ssread.explain.passes import Pass, classifier, passes
 
-__all__ = ["activation"]
+__all__ = ["activation", "of_pass"]
 
 
 def activation(model: Any, graphs: GraphSet, target: int | Tensor | None = None) -> Tensor:
@@ -31,7 +31,7 @@ def activation(model: Any, graphs: GraphSet, target: int | Tensor | None = None)
         Activations, [N], or [N, C] without ``target``.
     """
     model = classifier(model)
-    found = [_of_part(part) for part in passes(model, graphs)]
+    found = [of_pass(part) for part in passes(model, graphs)]
     every = torch.cat(found) if found else torch.zeros(0, graphs.num_classes)
     if target is None:
         return every
@@ -42,7 +42,7 @@ def activation(model: Any, graphs: GraphSet, target: int | Tensor | None = None)
     return every.gather(1, node_class.unsqueeze(1)).squeeze(1)
 
 
-def _of_part(part: Pass) -> Tensor:
+def of_pass(part: Pass) -> Tensor:
     """Activations of the nodes of one pass, [N, C]."""
     with torch.enable_grad():
         x = part.encoding.x.detach().requires_grad_()

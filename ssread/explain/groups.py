@@ -19,7 +19,7 @@ __all__ = ["COLUMN", "GROUPS", "functional_groups", "with_functional_groups"]
 #: The node column that keeps what RDKit found, for machines that have none.
 COLUMN = "functional_group"
 
-#: Names and SMARTS (several apart by blanks); an atom belongs to the first that it matches. Hydrogens go with the atom they hang on.
+#: Names and SMARTS (alternatives apart by blanks); an atom has the first it matches, a hydrogen its neighbour's.
 GROUPS = {
     "nitro": "[$([NX3+](=O)[O-]),$([NX3](=O)=O)](~[OX1])~[OX1]",
     "nitroso": "[NX2;$([NX2]=[OX1])]=[OX1]",

@@ -13,10 +13,10 @@ from ssread import segment
 from ssread.data.batch import GraphBatch
 from ssread.data.graphset import GraphSet
 from ssread.errors import InputError
-from ssread.models import Encoding, GraphClassifier
+from ssread.models import Encoding, GraphClassifier, Graphs
 from ssread.models.diffpool import DiffPool
 
-__all__ = ["Pass", "classifier", "node_vectors", "passes", "probabilities"]
+__all__ = ["Pass", "classifier", "look", "node_vectors", "passes", "probabilities"]
 
 #: Nodes looked at in one pass; a larger graph has a pass of its own.
 NODES_AT_ONCE = 20_000
@@ -34,7 +34,7 @@ class Pass:
     """
 
     model: GraphClassifier
-    batch: GraphBatch
+    batch: GraphBatch | Graphs
     encoding: Encoding
     clusters: Tensor | None
 
@@ -66,26 +66,31 @@ class Pass:
 
 
 @torch.no_grad()
-def passes(model: GraphClassifier, graphs: GraphSet) -> Iterator[Pass]:
-    """The graphs in turn, as many at once as is good; the model is in evaluation mode meanwhile."""
-    device = next(model.parameters()).device
-    graphs = graphs.to(device)
+def look(model: GraphClassifier, batch: GraphBatch | Graphs) -> Pass:
+    """One pass of a model that is in evaluation mode."""
     seen: list[Tensor] = []
-    training, hook = model.training, None
+    hook = None
     if isinstance(model.encoder, DiffPool):
         to_clusters = model.encoder.pool.to_clusters
         hook = to_clusters.register_forward_hook(lambda _, __, logits: seen.append(logits.softmax(dim=-1)))
+    try:
+        encoding = model.encoder(batch)
+        return Pass(model, batch, encoding, seen[0] if seen else None)
+    finally:
+        if hook is not None:
+            hook.remove()
+
+
+def passes(model: GraphClassifier, graphs: GraphSet) -> Iterator[Pass]:
+    """The graphs in turn, as many at once as is good; the model is in evaluation mode meanwhile."""
+    graphs = graphs.to(next(model.parameters()).device)
+    training = model.training
     model.eval()
     try:
         for ids in _parts(graphs):
-            seen.clear()
-            batch = graphs.batch(ids)
-            encoding = model.encoder(batch)
-            yield Pass(model, batch, encoding, seen[0] if seen else None)
+            yield look(model, graphs.batch(ids))
     finally:
         model.train(training)
-        if hook is not None:
-            hook.remove()
 
 
 def probabilities(model: Any, graphs: GraphSet) -> Tensor:
