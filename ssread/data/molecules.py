@@ -11,7 +11,7 @@ from ssread.data.assemble import assemble
 from ssread.data.atom_features import describe
 from ssread.data.classes import encode_classes, is_missing
 from ssread.data.graphset import GraphSet
-from ssread.data.molecule_files import Columns, MoleculeRows, parse_smiles, read_rows
+from ssread.data.molecule_files import Columns, MoleculeRows, parse_smiles, read_blocks
 from ssread.errors import InputError
 
 
@@ -87,7 +87,8 @@ def read_molecules(
         name: What the dataset is called; the file's name without ending by default.
     """
     path = Path(path)
-    rows = read_rows(path, Columns(smiles, label, id, hydrogens))
+    (block,) = read_blocks(path, Columns(smiles, label, id, hydrogens))
+    rows = block.parse()
     return _to_graphs(rows, name or path.stem, str(path), on_error, features, hydrogens, elements)
 
 
