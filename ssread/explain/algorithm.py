@@ -33,16 +33,17 @@ class ActivationExplainer(ExplainerAlgorithm):
     ...     model_config={"mode": "multiclass_classification", "task_level": "graph", "return_type": "raw"},
     ... )
     >>> batch = graphs.batch([0, 1])
-    >>> explainer(batch.x, batch.edge_index, batch=batch.batch, batch_size=2).node_mask.shape
-    torch.Size([50, 1])
+    >>> explanation = explainer(batch.x, batch.edge_index, batch=batch.batch, batch_size=2)
+    >>> explanation.node_mask.shape == (batch.num_nodes, 1)
+    True
     """
 
     @torch.no_grad()
     def forward(
         self,
         model: torch.nn.Module,
-        x: Tensor,  # type: ignore[override]
-        edge_index: Tensor,  # type: ignore[override]
+        x: Tensor,
+        edge_index: Tensor,
         *,
         target: Tensor,
         index: int | Tensor | None = None,

@@ -141,8 +141,9 @@ def _marks(graphs: GraphSet, found: Positions) -> list[list[Mark]]:
             if not both.any():
                 continue
             gaps = inside[both, k] / nodes[both, k] - outside[both, k] / rest[both, k]
-            shares = inside[:, k].sum() / nodes[:, k].sum(), outside[:, k].sum() / rest[:, k].sum()
-            raw.append((k, statement, *shares, _p_value(gaps)))
+            share = float(inside[:, k].sum() / nodes[:, k].sum())
+            other = float(outside[:, k].sum() / rest[:, k].sum())
+            raw.append((k, statement, share, other, _p_value(gaps)))
     known = [p for *_, p in raw if np.isfinite(p)]
     corrected = iter(holm(known))
     marks: list[list[Mark]] = [[] for _ in range(K)]

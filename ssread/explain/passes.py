@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -117,6 +118,14 @@ def classifier(model: Any) -> GraphClassifier:
         model: A :class:`ssread.models.GraphClassifier`, a trained model or its folder, or a fitted estimator. Of
             several members that vote, the first: positions of different trainings have nothing to do with each other.
     """
+    if isinstance(model, str | os.PathLike):
+        from ssread.apply.files import TrainedModel
+
+        model = TrainedModel.load(model)
+    model = getattr(model, "model_", model)  # what fit of an estimator learnt
+    members = getattr(model, "models", None)
+    if members:
+        model = members[0]
     if isinstance(model, GraphClassifier):
         return model
     raise InputError(f"A graph classifier, a trained model or its folder is needed, but {model!r} was given.")
