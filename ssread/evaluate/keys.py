@@ -53,7 +53,7 @@ def run_key(dataset: DatasetId, run: Run, training: Training) -> str:
 
 def run_settings(run: Run) -> dict[str, Any]:
     """A run as plain settings; those that came later are left out where they say nothing, so that old keys hold."""
-    later = {f.name: f.default for f in dataclasses.fields(Run) if f.name in ("learn", "task")}
+    later = {f.name: f.default for f in dataclasses.fields(Run) if f.name in ("learn", "task", "balanced")}
     return {name: value for name, value in dataclasses.asdict(run).items() if later.get(name, ...) != value}
 
 

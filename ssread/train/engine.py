@@ -105,6 +105,25 @@ class Alone:
     def keep(self, models: Tensor) -> None:
         """See :class:`Engine`; there is nothing to leave out."""
 
+    def snapshot(self) -> dict[str, Tensor]:
+        """All that the next steps depend on: weights, the optimizer's moments, the state of the random numbers."""
+        tensors = {f"objective/{name}": value for name, value in self._objective.state_dict().items()}
+        for number, moments in self._optimizer.state_dict()["state"].items():
+            tensors |= {f"optimizer/{number}/{name}": value for name, value in moments.items()}
+        return {name: value.detach().clone() for name, value in (tensors | {"random": torch.get_rng_state()}).items()}
+
+    def restore(self, tensors: dict[str, Tensor]) -> None:
+        """Goes on from where :meth:`snapshot` was taken, to the same numbers."""
+        own = {n.removeprefix("objective/"): value for n, value in tensors.items() if n.startswith("objective/")}
+        self._objective.load_state_dict(own)
+        moments: dict[int, dict[str, Tensor]] = {}
+        for name, value in tensors.items():
+            if name.startswith("optimizer/"):
+                _, number, moment = name.split("/")
+                moments.setdefault(int(number), {})[moment] = value
+        self._optimizer.load_state_dict({**self._optimizer.state_dict(), "state": moments})
+        torch.set_rng_state(tensors["random"])
+
     @torch.no_grad()
     def _outputs(self, name: str, ids: Tensor, state: State | None) -> Tensor:
         self._objective.eval()

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from ssread.models.classifier import GraphClassifier
 
-__all__ = ["Objective", "Supervised"]
+__all__ = ["Objective", "Supervised", "Unlabelled", "mean"]
 
 
 class Objective(nn.Module):
@@ -38,14 +38,44 @@ class Supervised(Objective):
 
     One backward of their sum gives the gradients of Algorithm 1: the alignment reaches the prototypes only, the
     classification everything else.
+
+    Args:
+        model: The model to train.
+        class_weights: How much a graph of each class counts, [C]; all the same by default.
     """
+
+    class_weights: Tensor | None
+
+    def __init__(self, model: GraphClassifier, class_weights: Tensor | None = None):
+        super().__init__(model)
+        self.register_buffer("class_weights", class_weights)
 
     def forward(self, y: Tensor | None, real: Tensor | None, *graphs: Any) -> Tensor:
         """See :class:`Objective`."""
         assert y is not None
         output = self.model.run(*graphs).first(y.size(0))
-        per_graph = F.cross_entropy(output.logits, y.clamp(min=0), reduction="none") + output.auxiliary_costs()
+        per_graph = F.cross_entropy(output.logits, y.clamp(min=0), weight=self.class_weights, reduction="none")
+        per_graph = per_graph + output.auxiliary_costs()
         return torch.stack([mean(per_graph, real), mean(output.alignment_costs(), real)])
+
+
+class Unlabelled(Objective):
+    """An objective that reads no label. Its model has no head: the logits are the graph vectors themselves."""
+
+    def __init__(self, model: GraphClassifier):
+        super().__init__(model)
+        model.head = nn.Identity()  # weights without a gradient would only decay
+
+
+def balanced_weights(y: Tensor, num_classes: int) -> Tensor:
+    """Weights by which every class that occurs counts the same and a graph counts 1 on average, [C].
+
+    >>> balanced_weights(torch.tensor([0, 0, 0, 1]), 2)
+    tensor([0.6667, 2.0000])
+    """
+    members = torch.bincount(y, minlength=num_classes)
+    occurring = (members > 0).sum()
+    return torch.where(members > 0, len(y) / (occurring * members.clamp(min=1)), 0.0)
 
 
 def mean(per_graph: Tensor, real: Tensor | None) -> Tensor:

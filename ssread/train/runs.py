@@ -39,6 +39,7 @@ class Run:
         learn: What the model learns from: the classes (``supervised``), or no label at all (``graphcl``,
             ``infograph``); then a linear classifier on the graph vectors is what the test part judges.
         task: What is predicted: the ``class``, or a graph column of whole numbers, by a linear classifier.
+        balanced: Whether every class counts the same in the loss, however many graphs it has.
     """
 
     model: dict[str, Any]
@@ -47,6 +48,7 @@ class Run:
     num_folds: int = 10
     learn: str = "supervised"
     task: str = "class"
+    balanced: bool = False
 
 
 @dataclass(frozen=True, eq=False)
