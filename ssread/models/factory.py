@@ -98,8 +98,8 @@ def make_model(
         hidden_channels: Width of the layers, by default 128 (``dgcnn``: its original's 32).
         num_layers: Number of layers, by default that of Table II.
         dropout: In ``gcn``, ``gin`` and ``structure_blind`` after every layer; in every MLP head.
-        options: What one architecture alone takes: ``ratio`` of sagpool, ``ratios`` of gunet, ``num_clusters`` of
-            diffpool.
+        options: What some architectures alone take: ``jumping`` of gcn and gin (nodes keep the outputs of all layers),
+            ``ratio`` of sagpool, ``ratios`` of gunet, ``num_clusters`` of diffpool.
 
     The model's ``hyperparameters`` rebuild it: ``make_model(**model.hyperparameters)``.
 

@@ -55,5 +55,6 @@ class GCN(Stack):
         edge_channels: int = 0,
         num_layers: int = 3,
         dropout: float = 0.5,
+        jumping: bool = False,
     ):
-        super().__init__(EdgeAwareGCNConv, in_channels, hidden_channels, edge_channels, num_layers, dropout)
+        super().__init__(EdgeAwareGCNConv, in_channels, hidden_channels, edge_channels, num_layers, dropout, jumping)

@@ -49,5 +49,6 @@ class GIN(Stack):
         edge_channels: int = 0,
         num_layers: int = 5,
         dropout: float = 0.5,
+        jumping: bool = False,
     ):
-        super().__init__(GINConv, in_channels, hidden_channels, edge_channels, num_layers, dropout)
+        super().__init__(GINConv, in_channels, hidden_channels, edge_channels, num_layers, dropout, jumping)

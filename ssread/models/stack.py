@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import torch
 from torch import nn
 
 from ssread.models.graphs import Encoder, Encoding, Graphs
@@ -20,6 +21,7 @@ class Stack(Encoder):
         edge_channels: Number of edge features, 0 for none.
         num_layers: Number of convolutions.
         dropout: Share of entries dropped after each layer.
+        jumping: Whether a node's vector is the outputs of all layers side by side, not the last one's alone.
     """
 
     def __init__(
@@ -30,17 +32,20 @@ class Stack(Encoder):
         edge_channels: int,
         num_layers: int,
         dropout: float,
+        jumping: bool,
     ):
-        super().__init__(in_channels, hidden_channels, edge_channels)
+        super().__init__(in_channels, hidden_channels * (num_layers if jumping else 1), edge_channels)
         self.node_encoder = nn.Linear(in_channels, hidden_channels)
         self.convs = nn.ModuleList(conv(hidden_channels, edge_channels) for _ in range(num_layers))
         self.norms = nn.ModuleList(BatchNorm(hidden_channels) for _ in range(num_layers))
         self.dropout = Dropout(dropout)
+        self.jumping = jumping
 
     def encode(self, graphs: Graphs) -> Encoding:
         """Node vectors of checked graphs."""
-        h = self.node_encoder(graphs.x)
+        h, outputs = self.node_encoder(graphs.x), []
         for layer, (conv, norm) in enumerate(zip(self.convs, self.norms, strict=True), start=1):
             h = norm(conv(h, graphs), graphs.mask)
             h = self.dropout(h.relu() if layer < len(self.convs) else h)
-        return Encoding(h, graphs.batch)
+            outputs.append(h)
+        return Encoding(torch.cat(outputs, dim=-1) if self.jumping else h, graphs.batch)

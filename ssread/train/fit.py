@@ -1,8 +1,12 @@
 """Training with early stopping: the same loop for one model and for many as one."""
 
+from __future__ import annotations
+
 import math
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -15,7 +19,7 @@ from ssread.errors import InputError
 from ssread.train.engine import Alone, Engine, Lifted, State, Stream, seeded
 from ssread.train.runs import Run, RunResult, Training
 
-__all__ = ["Progress", "fit", "train"]
+__all__ = ["Best", "Checkpoint", "Loop", "Progress", "fit", "train"]
 
 #: Told after every pass: the run, the pass, its validation accuracy.
 Progress = Callable[[Run, int, float], None]
@@ -57,8 +61,21 @@ def fit(
     folds: Sequence[Fold],
     training: Training,
     progress: Progress | None = None,
+    weights: Callable[[Run, State], None] | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> list[RunResult]:
-    """Trains the models of an engine until each has stopped; results in the order of ``runs``."""
+    """Trains the models of an engine until each has stopped; results in the order of ``runs``.
+
+    Args:
+        engine: The models.
+        graphs: The dataset.
+        runs: What every model of the engine is.
+        folds: The parts of the dataset for each; the test part may be empty.
+        training: How.
+        progress: Told after every pass of every run.
+        weights: Handed the chosen weights of every run that did not fail, when it has stopped.
+        checkpoint: Where a training that was broken off goes on; told after every pass that is not the last.
+    """
     assert graphs.y is not None
     started = time.perf_counter()
     generators = [torch.Generator().manual_seed(seeded(run, Stream.ORDER)) for run in runs]
@@ -67,8 +84,10 @@ def fit(
     ]
     results: dict[int, RunResult] = {}
     alive = list(range(len(runs)))  # which run every model of the engine belongs to
-    best = _Best(len(runs))
-    for epoch in range(1, training.epochs + 1):
+    best = Best(len(runs))
+    loop = Loop(generators, curves, best)
+    done = 0 if checkpoint is None else checkpoint.restore(loop)
+    for epoch in range(done + 1, training.epochs + 1):
         losses = _one_pass(engine, [folds[r].train for r in alive], [generators[r] for r in alive], training)
         valid = _pad([folds[r].validation for r in alive])
         accuracy, valid_loss = _judge(engine.logits(valid).cpu(), graphs.y.cpu(), valid)
@@ -82,6 +101,8 @@ def fit(
         best.update(engine, epoch, accuracy, valid_loss, ~broken)
         over = broken | (epoch - best.epoch >= training.patience) | (epoch == training.epochs)
         if not bool(over.any()):
+            if checkpoint is not None:
+                checkpoint.keep(loop, epoch)
             continue
         leaving = over.nonzero().squeeze(1)
         test = _pad([folds[alive[model]].test for model in leaving.tolist()])
@@ -109,6 +130,8 @@ def fit(
                 seconds=seconds,
                 failed=failed,
             )
+            if weights is not None and not failed:
+                weights(runs[r], {name: value[model] for name, value in best.state.items()})
         staying = (~over).nonzero().squeeze(1)
         alive = [alive[model] for model in staying.tolist()]
         if not alive:
@@ -118,7 +141,32 @@ def fit(
     return [results[r] for r in range(len(runs))]
 
 
-class _Best:
+@dataclass
+class Loop:
+    """What a training under way has beside its models.
+
+    Attributes:
+        generators: Of every run's order of graphs.
+        curves: Of every run, a value per pass.
+        best: The best pass of every model.
+    """
+
+    generators: list[torch.Generator]
+    curves: list[dict[str, list[float]]]
+    best: Best
+
+
+class Checkpoint(Protocol):
+    """Where a training that is broken off goes on."""
+
+    def restore(self, loop: Loop) -> int:
+        """Puts the models and the loop back to where they were; the number of passes done, 0 for a new training."""
+
+    def keep(self, loop: Loop, epoch: int) -> None:
+        """Told after every pass that is not the last."""
+
+
+class Best:
     """The best pass of every model so far, by validation accuracy and then by validation loss, with its weights."""
 
     def __init__(self, models: int):

@@ -1,0 +1,124 @@
+"""Learning without labels: encoders trained on all graphs for a fixed number of passes."""
+
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from ssread.data.graphset import GraphSet
+from ssread.errors import InputError
+from ssread.train.engine import Alone, Engine, Lifted, Stream, seeded
+from ssread.train.runs import Run, Training
+
+__all__ = ["EPOCHS", "Learnt", "learn", "unlabelled"]
+
+#: Passes over all graphs unless told otherwise. A fixed budget: nothing is there to choose the pass by but labels.
+EPOCHS = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Learnt:
+    """What an encoder makes of a dataset after its training.
+
+    Attributes:
+        run: The training; its fold says nothing.
+        vectors: The vectors of all graphs, [G, D].
+        curves: One value per pass of ``train_loss`` and ``alignment_loss``.
+        seconds: Time the training took.
+        failed: Why the vectors are not to be used (a loss that is not a number, and at which pass), or an empty string.
+    """
+
+    run: Run
+    vectors: Tensor
+    curves: dict[str, list[float]]
+    seconds: float
+    failed: str = ""
+
+
+def learn(
+    graphs: GraphSet,
+    runs: Sequence[Run],
+    training: Training,
+    device: str = "cpu",
+    progress: Callable[[int], None] = lambda _: None,
+) -> list[Learnt]:
+    """Trains an encoder per run on all graphs, without their labels, and hands over the vectors it gives them.
+
+    On a CPU one after another, on a GPU all of them as one stack of models.
+
+    Args:
+        graphs: The dataset; labels are taken away before anything else happens.
+        runs: Encoders of equal shape. A run's fold is set to 0: folds share an encoder.
+        training: How; ``epochs`` is the number of passes, ``patience`` is not used.
+        device: ``cpu`` or ``cuda``.
+        progress: Told the number of every pass that is done.
+    """
+    graphs = unlabelled(graphs)
+    for what, count in ((f"{graphs.name} has", len(graphs)), ("batch_size is", training.batch_size)):
+        if count < 2:
+            raise InputError(
+                f"{what} {count}, but learning without labels tells every graph from the others of its batch: at least "
+                "2 are needed."
+            )
+    runs = [replace(run, fold=0) for run in runs]
+    if torch.device(device).type == "cpu":
+        return [_fit(Alone(graphs, run, training), graphs, [run], training, progress)[0] for run in runs]
+    return _fit(Lifted(graphs, runs, training, device), graphs, runs, training, progress)
+
+
+def unlabelled(graphs: GraphSet) -> GraphSet:
+    """The same graphs without any label."""
+    return replace(graphs, y=None, class_names=(), graph_columns={}, graph_texts={})
+
+
+def _fit(
+    engine: Engine, graphs: GraphSet, runs: Sequence[Run], training: Training, progress: Callable[[int], None]
+) -> list[Learnt]:
+    started = time.perf_counter()
+    generators = [torch.Generator().manual_seed(seeded(run, Stream.ORDER)) for run in runs]
+    passes = []
+    for epoch in range(1, training.epochs + 1):
+        order = torch.stack([torch.randperm(len(graphs), generator=generator) for generator in generators])
+        steps = [engine.step(ids) for ids in even_batches(order, training.batch_size)]
+        passes.append(torch.stack(steps).mean(dim=0).cpu())
+        progress(epoch)
+    losses = torch.stack(passes)  # [epochs, 2, R]
+    vectors = engine.vectors(torch.arange(len(graphs)).repeat(len(runs), 1))
+    seconds = (time.perf_counter() - started) / len(runs)
+    return [
+        Learnt(
+            run,
+            vectors[model],
+            {name: losses[:, row, model].tolist() for row, name in enumerate(("train_loss", "alignment_loss"))},
+            seconds,
+            _failure(losses[:, :, model], vectors[model]),
+        )
+        for model, run in enumerate(runs)
+    ]
+
+
+def even_batches(order: Tensor, batch_size: int) -> Iterator[Tensor]:
+    """Cuts graphs ``order`` [R, n] into as few batches as the size allows, of sizes that differ by one at most.
+
+    A short last batch would give its graphs few others to be told from, or none. Shorter batches are padded with -1,
+    so that all have one shape.
+
+    >>> [ids.tolist() for ids in even_batches(torch.arange(5).unsqueeze(0), batch_size=4)]
+    [[[0, 1, 2]], [[3, 4, -1]]]
+    """
+    num_graphs = order.size(1)
+    steps = math.ceil(num_graphs / batch_size)
+    longest = math.ceil(num_graphs / steps)
+    for part in order.tensor_split(steps, dim=1):
+        yield torch.nn.functional.pad(part, (0, longest - part.size(1)), value=-1)
+
+
+def _failure(losses: Tensor, vectors: Tensor) -> str:
+    """In a sentence what went wrong with one encoder, from its losses [epochs, 2] and its vectors."""
+    broken = ~losses.isfinite().all(dim=1)
+    if bool(broken.any()):
+        return f"the loss was not a number at epoch {int(broken.nonzero()[0]) + 1}"
+    return "" if bool(vectors.isfinite().all()) else "the graph vectors were not numbers"

@@ -1,0 +1,167 @@
+"""Random views of graphs, for contrastive learning: tensor operations on a whole batch, shapes that never change.
+
+Nodes and edges are not removed: a dropped node moves to a dummy graph after all others and has a mask of 0, its edges
+become loops on it. So a batch keeps its shape, and the code lifts over replicas like a model's. Edges must be sorted
+by their source, as those of every batch of a :class:`~ssread.data.graphset.GraphSet` are.
+"""
+
+from collections.abc import Sequence
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from ssread import segment
+from ssread.errors import InputError
+from ssread.models.graphs import Graphs
+from ssread.neighbours import Neighbours
+
+__all__ = ["AUGMENTATIONS", "drop_nodes", "mask_attributes", "perturb_edges", "random_view", "views", "walk"]
+
+#: What a view may do to a graph.
+AUGMENTATIONS = ("nodes", "edges", "attributes", "subgraph", "identity")
+
+
+def drop_nodes(graphs: Graphs, ratio: float) -> Tensor:
+    """The nodes that stay, [N]: each is dropped with probability ``ratio``, but one of every graph never."""
+    luck = _uniform(graphs.batch)
+    best = segment.max(luck, graphs.batch, graphs.batch_size).index_select(0, graphs.batch)
+    return (luck >= ratio) | (luck == best)
+
+
+def mask_attributes(graphs: Graphs, ratio: float) -> Tensor:
+    """The nodes that keep their features, [N]: each loses them with probability ``ratio``."""
+    return _uniform(graphs.batch) >= ratio
+
+
+def perturb_edges(graphs: Graphs, ratio: float) -> Tensor:
+    """The edges with some of them moved, [2, E]: dropped, and as many added between random nodes of the same graph.
+
+    Each is moved with probability ``ratio``, both directions of it to the same place; its features go with it. A moved
+    edge joins two different nodes, unless its graph has only one.
+    """
+    source, target = graphs.edge_index
+    twin = _first_direction(source, target)
+    luck, start, end = (_uniform(source).index_select(0, twin) for _ in range(3))
+    first, size = _ranges(graphs)
+    owner = graphs.batch.index_select(0, source)
+    first, size = first.index_select(0, owner), size.index_select(0, owner)
+    one = _pick(start, size)
+    other = (one + 1 + _pick(end, (size - 1).clamp(min=1))) % size
+    forward = twin == torch.arange(len(twin), device=twin.device)
+    ends = torch.stack([torch.where(forward, one, other), torch.where(forward, other, one)])
+    return torch.where(luck < ratio, ends + first, graphs.edge_index)
+
+
+def walk(graphs: Graphs, steps: int) -> Tensor:
+    """The nodes that a random walk of so many steps from a random node of every graph sees, [N]: a connected part."""
+    first, size = _ranges(graphs)
+    degree = segment.count(graphs.source, graphs.num_nodes)
+    edges_before = degree.cumsum(0) - degree
+    last_edge = max(graphs.edge_index.size(1) - 1, 0)
+    target = F.pad(graphs.target, (0, 1))  # a graph set without a single edge has nothing to look up otherwise
+    luck = torch.rand(steps + 1, graphs.batch_size, device=first.device)
+    # Graphs without nodes, padding among them, walk on the spot past the last node.
+    place = torch.where(size > 0, first + _pick(luck[0], size.clamp(min=1)), graphs.num_nodes)
+    degree, edges_before = F.pad(degree, (0, 1)), F.pad(edges_before, (0, 1))
+    visited = [place]
+    for step in range(1, steps + 1):
+        choices = degree.index_select(0, place)
+        edge = edges_before.index_select(0, place) + _pick(luck[step], choices.clamp(min=1))
+        place = torch.where(choices > 0, target.index_select(0, edge.clamp(max=last_edge)), place)
+        visited.append(place)
+    seen = segment.count(torch.cat(visited), graphs.num_nodes + 1)[: graphs.num_nodes]
+    return seen > 0
+
+
+def random_view(graphs: Graphs, augmentations: Sequence[str], ratio: float, steps: int) -> tuple[Graphs, Tensor]:
+    """The same batch after one augmentation of every graph, drawn evenly, and the nodes that stay, [N].
+
+    Args:
+        graphs: The batch.
+        augmentations: Names of :data:`AUGMENTATIONS`, drawn from with equal probability for every graph on its own.
+        ratio: The share of nodes dropped, of edges moved, of features masked.
+        steps: How many steps a random walk has.
+    """
+    drawn = _pick(torch.rand(graphs.batch_size, device=graphs.x.device), len(augmentations))
+    of_node = drawn.index_select(0, graphs.batch)
+    of_edge = of_node.index_select(0, graphs.source)
+    x, edge_index, kept = graphs.x, graphs.edge_index, torch.ones_like(graphs.batch, dtype=torch.bool)
+    for number, name in enumerate(augmentations):
+        chosen = of_node == number
+        if name == "nodes":
+            kept = kept & (drop_nodes(graphs, ratio) | ~chosen)
+        elif name == "subgraph":
+            kept = kept & (walk(graphs, steps) | ~chosen)
+        elif name == "attributes":
+            x = x * (mask_attributes(graphs, ratio) | ~chosen).unsqueeze(-1).to(x.dtype)
+        elif name == "edges":
+            edge_index = torch.where(of_edge == number, perturb_edges(graphs, ratio), edge_index)
+    changed = Graphs(x, edge_index, graphs.edge_attr, graphs.batch, graphs.batch_size, graphs.mask, graphs.neighbours)
+    return changed, kept
+
+
+def views(graphs: Graphs, augmentations: Sequence[str] = AUGMENTATIONS, ratio: float = 0.2, steps: int = 20) -> Graphs:
+    """Two random views of every graph as one batch of 2B + 1: graph g is g and B + g there, the last is a dummy.
+
+    See :func:`random_view` for the arguments. No view is empty, unless its graph is.
+    """
+    pair = [random_view(graphs, augmentations, ratio, steps) for _ in range(2)]
+    nodes, size = graphs.num_nodes, graphs.batch_size
+    kept = torch.cat([kept for _, kept in pair])
+    edge_index = torch.cat([view.edge_index + nodes * number for number, (view, _) in enumerate(pair)], dim=1)
+    source, target = edge_index
+    source_kept, target_kept = kept.index_select(0, source), kept.index_select(0, target)
+    edge_index = torch.stack(
+        [torch.where(target_kept | ~source_kept, source, target), torch.where(source_kept, target, source)]
+    )
+    batch = torch.cat([graphs.batch, graphs.batch + size])
+    mask = kept.to(graphs.x.dtype).unsqueeze(-1)
+    return Graphs(
+        x=torch.cat([view.x for view, _ in pair]),
+        edge_index=edge_index,
+        edge_attr=None if graphs.edge_attr is None else graphs.edge_attr.repeat(2, 1),
+        batch=torch.where(kept, batch, 2 * size),
+        batch_size=2 * size + 1,
+        mask=mask if graphs.mask is None else mask * graphs.mask.repeat(2, 1),
+        neighbours=Neighbours(edge_index[0], edge_index[1], 2 * nodes),
+    )
+
+
+def check_augmentations(names: Sequence[str]) -> tuple[str, ...]:
+    """Augmentations by name, or a sentence."""
+    for name in names:
+        if name not in AUGMENTATIONS:
+            raise InputError(f"There is no augmentation {name!r}. Choose from {', '.join(AUGMENTATIONS)}.")
+    if not names:
+        raise InputError(f"Views need at least one augmentation. Choose from {', '.join(AUGMENTATIONS)}.")
+    return tuple(names)
+
+
+def _uniform(like: Tensor) -> Tensor:
+    """A number from 0 to below 1 for every row."""
+    return torch.rand(like.size(0), device=like.device)
+
+
+def _pick(luck: Tensor, choices: Tensor | int) -> Tensor:
+    """A whole number below ``choices`` from a number below 1; rounding may reach it, hence the minimum."""
+    if isinstance(choices, int):
+        return (luck * choices).long().clamp(max=choices - 1)
+    return torch.minimum((luck * choices).long(), choices - 1)
+
+
+def _ranges(graphs: Graphs) -> tuple[Tensor, Tensor]:
+    """The first node and the number of nodes of every graph, [B] each; nodes stand in the order of their graphs."""
+    size = segment.count(graphs.batch, graphs.batch_size)
+    return size.cumsum(0) - size, size
+
+
+def _first_direction(source: Tensor, target: Tensor) -> Tensor:
+    """For every edge the first of its two directions, [E]; an edge without the other direction names itself.
+
+    Edges are sorted by (source, target) within a graph, so sorting them by target puts the k-th next to its reverse.
+    """
+    edges = torch.arange(source.size(0), device=source.device)
+    reverse = target.argsort(stable=True)
+    is_reverse = (source.index_select(0, reverse) == target) & (target.index_select(0, reverse) == source)
+    return torch.where(is_reverse, torch.minimum(edges, reverse), edges)
