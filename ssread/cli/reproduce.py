@@ -40,6 +40,7 @@ def reproduce(
     - ssread reproduce table3 --add other/results.sqlite --show
     """
     from ssread.paper.command import reproduce_item
+    from ssread.paper.sheet import WIDTH
 
     given = {"seeds": seeds, "folds": folds, "epochs": epochs}
     try:
@@ -54,7 +55,7 @@ def reproduce(
             workers=workers,
             on=on,
             out=out,
-            console=wide_console(120),
+            console=wide_console(WIDTH),
         )
     except KeyboardInterrupt:
         typer.echo(f"Stopped. What was made is kept in {out}; the same command goes on from there.", err=True)

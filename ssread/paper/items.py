@@ -137,8 +137,8 @@ SCHEME = "a scheme: nothing to measure"
 PAPER = {
     "table1": Entry("datasets", "ssread.paper.table1"),
     "table2": Entry("classifiers", "ssread.paper.table2"),
-    "table3": Entry("GCN with six aggregations"),
-    "table4": Entry("five more classifiers"),
+    "table3": Entry("GCN with six aggregations", "ssread.paper.comparison:TABLE_3"),
+    "table4": Entry("five more classifiers", "ssread.paper.comparison:TABLE_4"),
     "table5": Entry("learning without labels"),
     "figure1": Entry("node vectors by t-SNE"),
     "figure2": Entry("architecture of a graph classifier", remark=SCHEME),

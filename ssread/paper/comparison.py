@@ -1,0 +1,134 @@
+"""Tables III and IV: both readouts on every dataset, trained under the fair protocol, beside the paper's figures."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from ssread.data.graphset import GraphSet
+from ssread.data.load import load
+from ssread.data.table1 import TABLE_1
+from ssread.errors import InputError
+from ssread.evaluate.live import Live
+from ssread.evaluate.protocol import compare_readouts
+from ssread.evaluate.question import Question
+from ssread.evaluate.report import selection_rule
+from ssread.paper.evidence import Evidence
+from ssread.paper.items import DATASETS, Context, Progress
+from ssread.paper.sheet import Sheet
+from ssread.paper.writing import read_trainings, write_csv, write_json, write_text
+
+__all__ = ["TABLE_3", "TABLE_4", "ComparisonTable", "nearly_done_first", "paper_dataset"]
+
+
+@dataclass(frozen=True)
+class ComparisonTable:
+    """A table of the paper with both readouts.
+
+    Attributes:
+        name: By which it is asked for.
+        title: What it shows.
+        arch: Its architectures.
+        aggr: Its aggregations; none for every architecture's own.
+    """
+
+    name: str
+    title: str
+    arch: tuple[str, ...]
+    aggr: tuple[str, ...] = ()
+
+    def progress(self, context: Context) -> Progress:
+        """How many of the trainings of the chosen datasets and rows the store has."""
+        question, rows = self._question(context), context.trainings()
+        counts = [Evidence(rows, dataset, question).progress() for dataset in context.chosen_datasets()]
+        return Progress(sum(done for done, _ in counts), sum(total for _, total in counts))
+
+    def run(self, context: Context) -> list[Path]:
+        """Trains what is missing, the dataset with the least missing first; the table is written after every one."""
+        question = self._question(context)
+        chosen = context.chosen_datasets()
+        if context.train:
+            context.console.print(f"On {context.runner!r}", markup=False, highlight=False)
+            for dataset in nearly_done_first(context.trainings(), chosen, question):
+                graphs = paper_dataset(dataset)
+                with Live(dataset, context.console) as live:
+                    compare_readouts(graphs, question, context.runner, context.store, live.watch)
+                self._write(context)
+        files = self._write(context)
+        sheet = self._sheet(context.trainings(), question, chosen)
+        context.console.print(sheet.table())
+        return files
+
+    def page(self, folder: Path) -> str:
+        """The table in Markdown from every CSV file of trainings in a folder, with the remarks there."""
+        question = Question(self.arch, self.aggr)
+        return self._sheet(
+            read_trainings(sorted(folder.glob("*.csv"))), question, DATASETS, _remarks(folder)
+        ).markdown()
+
+    def _write(self, context: Context) -> list[Path]:
+        """The whole table, whatever part of it was asked for."""
+        folder, rows = context.folder(self.name), context.trainings()
+        question = Question.of({"arch": self.arch, "aggr": self.aggr, **context.settings})
+        sheet = self._sheet(rows, question, DATASETS, _remarks(folder))
+        used = [Evidence(rows, dataset, question).used() for dataset in DATASETS]
+        return [
+            write_text(folder / f"{self.name}.md", sheet.markdown()),
+            write_json(folder / f"{self.name}.json", sheet.as_dict()),
+            write_csv(folder / "runs.csv", pd.concat(used)),
+        ]
+
+    def _sheet(self, rows: pd.DataFrame, question: Question, datasets: Sequence[str], remarks: str = "") -> Sheet:
+        cells = [cell for dataset in datasets for cell in Evidence(rows, dataset, question).cells()]
+        chosen = question.positions is None
+        rule = selection_rule(
+            question.training, num_folds=question.folds, num_seeds=question.seeds, positions_chosen=chosen
+        )
+        return Sheet(self.title, cells, rule, remarks)
+
+    def _question(self, context: Context) -> Question:
+        """What the chosen rows ask: rows are aggregations where there are several, else architectures."""
+        rows = {"aggr": context.chosen_rows(self.aggr)} if self.aggr else {"arch": context.chosen_rows(self.arch)}
+        return Question.of({"arch": self.arch, "aggr": self.aggr, **rows, **context.settings})
+
+
+TABLE_3 = ComparisonTable(
+    "table3",
+    "Table III: GCN with six aggregations",
+    ("gcn",),
+    ("sum", "max", "mean", "attention", "set2set", "sort"),
+)
+TABLE_4 = ComparisonTable(
+    "table4",
+    "Table IV: five more classifiers, each with its own aggregation",
+    ("gin", "dgcnn", "diffpool", "sagpool", "gunet"),
+)
+
+
+def nearly_done_first(rows: pd.DataFrame, datasets: Sequence[str], question: Question) -> list[str]:
+    """Datasets by how many trainings of a question they lack; among equals the smaller first."""
+    sizes = {row.name: row.graphs * row.mean_nodes for row in TABLE_1}
+
+    def lacks(dataset: str) -> tuple[int, float]:
+        done, total = Evidence(rows, dataset, question).progress()
+        return total - done, sizes[dataset]
+
+    return sorted(datasets, key=lacks)
+
+
+def paper_dataset(name: str) -> GraphSet:
+    """A dataset of the paper, loaded; a sentence where what has this name is another one."""
+    graphs = load(name)
+    row = next(row for row in TABLE_1 if row.name == name)
+    if not row.agrees_with(graphs.statistics()):
+        raise InputError(
+            f"What is here as {name} is not the paper's dataset: its sizes differ from Table I (ssread datasets shows "
+            "both). Remove it from the data folder or the mirror."
+        )
+    return graphs
+
+
+def _remarks(folder: Path) -> str:
+    path = folder / "remarks.md"
+    return path.read_text(encoding="utf-8") if path.is_file() else ""

@@ -1,0 +1,140 @@
+"""What a list of trainings says of a question, also while some are missing; nothing is trained or loaded here."""
+
+import dataclasses
+import json
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from ssread.evaluate.keys import SELECTION, canonical_json, run_settings
+from ssread.evaluate.protocol import Aggr, best_positions, trainings
+from ssread.evaluate.question import BASE, POSITIONS, Question
+from ssread.evaluate.report import Cell
+from ssread.evaluate.statistics import compare
+from ssread.evaluate.store import aggregation_name
+from ssread.paper.results import PaperResult, paper_result
+from ssread.train.runs import Run, Training
+
+__all__ = ["Evidence", "MissingCell"]
+
+ABSENT = -1
+
+
+@dataclass(frozen=True)
+class MissingCell:
+    """A table cell without one seed whose folds were all trained with both readouts.
+
+    Attributes:
+        dataset: Its name.
+        arch: The architecture's name.
+        aggr: The aggregation, ``max+mean`` for several.
+        done: Trainings of the cell that are there.
+        total: Those it needs.
+        paper_global: The paper's figure for the global readout.
+        paper_ssread: The paper's figure for SSRead.
+    """
+
+    dataset: str
+    arch: str
+    aggr: str
+    done: int
+    total: int
+    paper_global: PaperResult | None = None
+    paper_ssread: PaperResult | None = None
+
+
+class Evidence:
+    """The trainings of one dataset that belong to a question.
+
+    A seed counts when all of its folds are there: K is chosen over the seeds that every candidate has, a cell is
+    compared over those that both readouts have. When nothing is missing this is what
+    :func:`ssread.evaluate.protocol.compare_readouts` reports.
+
+    Args:
+        rows: Trainings as :meth:`ssread.evaluate.Store.table` gives them, of any datasets and settings. Of two for the
+            same training the first counts; of two datasets of one name the one with more trainings.
+        dataset: The name of the dataset.
+        question: What is compared, and how; its metric is the accuracy.
+    """
+
+    def __init__(self, rows: pd.DataFrame, dataset: str, question: Question):
+        self.dataset, self.question = dataset, question
+        rows = rows[(rows["dataset"] == dataset) & (rows["selection"] == SELECTION)]
+        usual = dataclasses.asdict(Training())
+        same = {text: canonical_json({**usual, **json.loads(text)}) for text in rows["training"].unique()}
+        rows = rows[rows["training"].map(same) == canonical_json(dataclasses.asdict(question.training))]
+        if rows["fingerprint"].nunique() > 1:
+            rows = rows[rows["fingerprint"] == rows["fingerprint"].value_counts(sort=True).index[0]]
+        self._rows = rows.drop_duplicates("run")
+        self._places = {text: place for place, text in enumerate(self._rows["run"])}
+
+    @cached_property
+    def positions(self) -> int | None:
+        """The K of SSRead: the one given, or that of the best validation accuracy, or None while that is not known."""
+        if self.question.positions is not None:
+            return self.question.positions
+        candidates = [self._rows_of(*BASE, k) for k in POSITIONS]
+        seeds = _complete(*candidates)
+        if not seeds.any():
+            return None
+        accuracies = [self._values("valid_accuracy", places[seeds]) for places in candidates]
+        return best_positions([values[np.isfinite(values)].tolist() for values in accuracies])
+
+    def progress(self) -> tuple[int, int]:
+        """How many of the trainings there are, of how many."""
+        texts = self._texts()
+        unknown = 0  # with SSRead, while K is not known; those of the base classifier are among the candidates
+        if self.positions is None:
+            others = [cell for cell in self.question.cells() if cell != BASE]
+            unknown = len(others) * self.question.seeds * self.question.folds
+        return len(texts & self._places.keys()), len(texts) + unknown
+
+    def used(self) -> pd.DataFrame:
+        """The rows of these trainings."""
+        return self._rows[self._rows["run"].isin(self._texts())]
+
+    def cells(self) -> list[Cell | MissingCell]:
+        """Every cell of the question."""
+        return [self._cell(arch, aggr) for arch, aggr in self.question.cells()]
+
+    def _cell(self, arch: str, aggr: Aggr) -> Cell | MissingCell:
+        name = aggregation_name(arch, aggr)
+        paper = [paper_result(self.dataset, arch, aggr, readout) for readout in ("global", "ssread")]
+        before = self._rows_of(arch, aggr, None)
+        after = np.full_like(before, ABSENT) if self.positions is None else self._rows_of(arch, aggr, self.positions)
+        seeds = _complete(before, after)
+        if self.positions is None or not seeds.any():
+            done = int((before != ABSENT).sum() + (after != ABSENT).sum())
+            return MissingCell(self.dataset, arch, name, done, before.size + after.size, *paper)
+        scores = [self._values("test_accuracy", places[seeds]) for places in (before, after)]
+        return Cell(self.dataset, arch, name, self.positions, compare(*scores), *paper)
+
+    def _texts(self) -> set[str]:
+        """All trainings of the question, as far as K is known."""
+        groups: list[tuple[str, Aggr, int | None]] = [(arch, aggr, None) for arch, aggr in self.question.cells()]
+        if self.question.positions is None:
+            groups += [(*BASE, k) for k in POSITIONS]
+        if self.positions is not None:
+            groups += [(arch, aggr, self.positions) for arch, aggr in self.question.cells()]
+        return {_text(run) for group in groups for run in trainings(self.question, *group)}
+
+    def _rows_of(self, arch: str, aggr: Aggr, positions: int | None) -> np.ndarray:
+        """The places of a classifier's trainings among the rows, [seeds, folds]; ABSENT where there is none."""
+        runs = trainings(self.question, arch, aggr, positions)
+        places = [self._places.get(_text(run), ABSENT) for run in runs]
+        return np.array(places).reshape(self.question.seeds, self.question.folds)
+
+    def _values(self, column: str, places: np.ndarray) -> np.ndarray:
+        return self._rows[column].to_numpy(dtype=float)[places]
+
+
+def _complete(*places: np.ndarray) -> np.ndarray:
+    """Which seeds have all folds everywhere, [seeds]."""
+    return np.all([(group != ABSENT).all(axis=1) for group in places], axis=0)
+
+
+def _text(run: Run) -> str:
+    """A run as rows have it."""
+    return canonical_json(run_settings(run))
