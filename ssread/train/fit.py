@@ -176,6 +176,7 @@ class Best:
         self.state: State = {}
 
     def update(self, engine: Engine, epoch: int, accuracy: Tensor, loss: Tensor, sound: Tensor) -> None:
+        """Takes note of a pass: where it is better than all before, its weights are kept."""
         tie = accuracy == self.accuracy
         better = sound & ((accuracy > self.accuracy) | (tie & (loss < self.loss)))
         if not bool(better.any()):
@@ -191,9 +192,11 @@ class Best:
         self.state = current
 
     def logits(self, engine: Engine, models: Tensor, ids: Tensor) -> Tensor:
+        """Class scores of some models' best passes."""
         return engine.logits(ids, {name: value[models.to(value.device)] for name, value in self.state.items()})
 
     def keep(self, models: Tensor) -> None:
+        """Goes on with some models alone."""
         self.epoch, self.accuracy, self.loss = self.epoch[models], self.accuracy[models], self.loss[models]
         self.state = {name: value[models.to(value.device)] for name, value in self.state.items()}
 
