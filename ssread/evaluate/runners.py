@@ -20,7 +20,7 @@ from ssread.errors import InputError
 from ssread.train.fit import train
 from ssread.train.runs import Run, RunResult, Training
 
-__all__ = ["OnCores", "OnGPU", "Runner", "cohorts", "train_cohort"]
+__all__ = ["OnCores", "OnGPU", "Runner", "as_worker", "cohorts", "train_cohort"]
 
 
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of glibc's malloc.h
@@ -114,10 +114,15 @@ def train_cohort(
 
 
 def _train_in_worker(path: str, run: Run, training: Training, parent: int) -> RunResult:
+    as_worker(parent)
+    return train(_load(path), [run], training)[0]
+
+
+def as_worker(parent: int) -> None:
+    """Makes this process a good worker of ``parent``: one thread, memory kept between steps, gone when that one is."""
     _end_with(parent)
     _keep_memory()
     torch.set_num_threads(1)
-    return train(_load(path), [run], training)[0]
 
 
 @lru_cache(maxsize=1)
