@@ -146,7 +146,7 @@ PAPER = {
     "figure4": Entry("structural properties from graph vectors"),
     "figure5": Entry("positions beside poolings"),
     "figure6": Entry("class activation"),
-    "figure7": Entry("sensitivity to K and gamma"),
+    "figure7": Entry("sensitivity to K and gamma", "ssread.paper.figure7"),
     "figure8": Entry("training time against K"),
 }
 

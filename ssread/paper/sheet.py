@@ -19,7 +19,7 @@ from ssread.paper.results import PaperResult
 
 __all__ = ["WIDTH", "Gap", "Sheet"]
 
-WIDTH = 132  # columns of a terminal that the table needs
+WIDTH = 140  # columns of a terminal that the table needs
 MISSING = "missing"
 FAR = 2.0  # standard deviations from which on a gap to the paper has to be explained
 FLAG = "!"
@@ -167,7 +167,9 @@ class Sheet:
         table.add_column("finding")
         for row in self._rows():
             dataset, arch, aggr, k, _, *papers_and_ours, paper_gain, gain, p, _, _, finding = map(escape, row)
-            short = [text.split(" ")[0] if place % 2 == 0 else text for place, text in enumerate(papers_and_ours)]
+            short = [
+                re.sub(r" \(.*\)", "", text) if place % 2 == 0 else text for place, text in enumerate(papers_and_ours)
+            ]
             table.add_row(dataset, arch, aggr, k, *short, paper_gain, gain.split(" ")[0], p, finding)
         return table
 

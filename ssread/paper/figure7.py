@@ -1,0 +1,198 @@
+"""Figure 7: how accuracy changes with the number of positions K and with the smoothing gamma, GCN + SSRead(sum)."""
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+from rich import box
+from rich.table import Table
+
+from ssread.evaluate.export import markdown_table
+from ssread.evaluate.live import Live
+from ssread.evaluate.protocol import compare_readouts
+from ssread.evaluate.question import POSITIONS, Question
+from ssread.evaluate.report import Cell, selection_rule
+from ssread.evaluate.statistics import format_p
+from ssread.paper.comparison import nearly_done_first, paper_dataset
+from ssread.paper.drawing import PALETTE, drawing, save
+from ssread.paper.evidence import Evidence
+from ssread.paper.items import Context, Progress
+from ssread.paper.writing import read_trainings, write_csv, write_text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["GAMMAS", "Point", "page", "points", "progress", "run"]
+
+NAME = "figure7"
+GAMMAS = (0.0, 0.001, 0.01, 0.1, 1.0)
+HERE = ("MUTAG", "NCI1", "IMDB-MULTI")
+HEADINGS = ["dataset", "varied", "K", "gamma", "pairs", "GRead", "SSRead", "difference", "p", "corrected p"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Point:
+    """One point of a curve.
+
+    Attributes:
+        dataset: Its name.
+        varied: ``K`` or ``gamma``.
+        positions: K; None while the K at which gamma is varied has not been chosen.
+        gamma: The smoothing.
+        cell: What was measured; None where that is missing.
+    """
+
+    dataset: str
+    varied: str
+    positions: int | None
+    gamma: float
+    cell: Cell | None
+
+
+def progress(context: Context) -> Progress:
+    """How many of the trainings the store has; Table III shares those over K."""
+    rows, base, datasets = context.trainings(), _base(context), context.chosen_datasets(HERE)
+    over_positions = sum(Evidence(rows, dataset, base).progress()[1] for dataset in datasets)
+    over_gamma = len(datasets) * sum(gamma != base.gamma for gamma in GAMMAS) * base.seeds * base.folds
+    return Progress(len(_used(rows, datasets, base)), over_positions + over_gamma)
+
+
+def run(context: Context) -> list[Path]:
+    """Trains what is missing: first every K, then every gamma at the K that validation chose; draws what there is."""
+    base, chosen = _base(context), context.chosen_datasets(HERE)
+    if context.train:
+        for dataset in nearly_done_first(context.trainings(), chosen, base):
+            graphs = paper_dataset(dataset)
+            with Live(dataset, context.console) as live:
+                compare_readouts(graphs, base, context.runner, context.store, live.watch)
+                for question in _over_gamma(base, Evidence(context.trainings(), dataset, base).positions):
+                    compare_readouts(graphs, question, context.runner, context.store, live.watch)
+    rows = context.trainings()
+    curves = [point for dataset in HERE for point in points(rows, dataset, base)]
+    folder = context.folder(NAME)
+    table = Table(*HEADINGS, title="Figure 7: sensitivity to K and gamma", box=box.SIMPLE)
+    for row in _rows([point for point in curves if point.dataset in chosen]):
+        table.add_row(*row)
+    context.console.print(table)
+    return [
+        *draw(curves, folder / NAME),
+        write_text(folder / f"{NAME}.md", _markdown(curves, base)),
+        write_csv(folder / "runs.csv", _used(rows, HERE, base)),
+    ]
+
+
+def page(folder: Path) -> str:
+    """The numbers under the picture, from every CSV file of trainings in a folder."""
+    rows, base = read_trainings(sorted(folder.glob("*.csv"))), Question()
+    return _markdown([point for dataset in HERE for point in points(rows, dataset, base)], base)
+
+
+def points(rows: pd.DataFrame, dataset: str, base: Question) -> list[Point]:
+    """Both curves of a dataset, from trainings as :meth:`ssread.evaluate.Store.table` gives them.
+
+    Args:
+        rows: The trainings.
+        dataset: Its name.
+        base: The base classifier with K by validation.
+    """
+    best = Evidence(rows, dataset, base).positions
+    curves = [Point(dataset, "K", k, base.gamma, _cell(rows, dataset, base, k, base.gamma)) for k in POSITIONS]
+    curves += [Point(dataset, "gamma", best, gamma, _cell(rows, dataset, base, best, gamma)) for gamma in GAMMAS]
+    return curves
+
+
+def draw(curves: Sequence[Point], stem: Path) -> list[Path]:
+    """Draws the curves, a column per dataset; what is missing is named in the picture."""
+    datasets = list(dict.fromkeys(point.dataset for point in curves))
+    with drawing(3.2 * len(datasets), 5.2) as figure:
+        axes = figure.subplots(2, len(datasets), squeeze=False)
+        for column, dataset in enumerate(datasets):
+            for row, varied in enumerate(("K", "gamma")):
+                chosen = [point for point in curves if (point.dataset, point.varied) == (dataset, varied)]
+                _draw_curve(axes[row, column], chosen)
+            axes[0, column].set_title(dataset)
+        for row in range(2):
+            axes[row, 0].set_ylabel("test accuracy (%)")
+        handles, labels = next((both for axis in axes.flat if (both := axis.get_legend_handles_labels())[0]), ([], []))
+        if handles:
+            figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
+        return save(figure, stem)
+
+
+def _draw_curve(axis: "Axes", curve: Sequence[Point]) -> None:
+    """SSRead with the standard deviation over seeds as bars, GRead as a line with a band."""
+    found = [(place, point.cell.comparison) for place, point in enumerate(curve) if point.cell is not None]
+    if found:
+        places = [place for place, _ in found]
+        means = [100 * comparison.candidate.mean for _, comparison in found]
+        deviations = [100 * comparison.candidate.sd for _, comparison in found]
+        axis.errorbar(places, means, deviations, color=PALETTE[1], marker="o", capsize=3, label="SSRead(sum)")
+        level, spread = 100 * found[0][1].baseline.mean, 100 * found[0][1].baseline.sd
+        axis.axhline(level, color=PALETTE[0], linestyle="--", label="GRead(sum)")
+        axis.axhspan(level - spread, level + spread, color=PALETTE[0], alpha=0.15, linewidth=0)
+    else:
+        axis.set_yticks([])
+    by_gamma = curve[0].varied == "gamma"
+    names = [f"{point.gamma:g}" if by_gamma else str(point.positions) for point in curve]
+    axis.set_xticks(range(len(curve)), names)
+    axis.set_xlim(-0.4, len(curve) - 0.6)
+    best = curve[0].positions
+    axis.set_xlabel("gamma" + (f" (K = {best})" if best else "") if by_gamma else "K")
+    missing = [name for name, point in zip(names, curve, strict=True) if point.cell is None]
+    if missing:
+        text = "missing" if len(missing) == len(curve) else f"missing: {', '.join(missing)}"
+        axis.text(0.5, 0.03, text, transform=axis.transAxes, ha="center", style="italic")
+
+
+def _base(context: Context) -> Question:
+    """The base classifier with K by validation; its candidates are the curve over K."""
+    return Question.of({"arch": "gcn", "aggr": "sum", **context.settings})
+
+
+def _over_gamma(base: Question, positions: int | None) -> list[Question]:
+    """Every gamma but the usual one, which the curve over K has, at the K that was chosen."""
+    if positions is None:
+        return []
+    return [dataclasses.replace(base, positions=positions, gamma=g) for g in GAMMAS if g != base.gamma]
+
+
+def _used(rows: pd.DataFrame, datasets: Sequence[str], base: Question) -> pd.DataFrame:
+    """The trainings of both curves, each once."""
+    used = [rows[:0]]
+    for dataset in datasets:
+        over_positions = Evidence(rows, dataset, base)
+        used.append(over_positions.used())
+        used += [Evidence(rows, dataset, other).used() for other in _over_gamma(base, over_positions.positions)]
+    return pd.concat(used).drop_duplicates("key")
+
+
+def _cell(rows: pd.DataFrame, dataset: str, base: Question, positions: int | None, gamma: float) -> Cell | None:
+    if positions is None:
+        return None
+    (cell,) = Evidence(rows, dataset, dataclasses.replace(base, positions=positions, gamma=gamma)).cells()
+    return cell if isinstance(cell, Cell) else None
+
+
+def _rows(curves: Sequence[Point]) -> list[list[str]]:
+    rows = []
+    for point in curves:
+        where = [point.dataset, point.varied, str(point.positions or "-"), f"{point.gamma:g}"]
+        if point.cell is None:
+            rows.append([*where, "-", "missing", "missing", "missing", "-", "-"])
+            continue
+        found = point.cell.comparison
+        results = [f"{100 * part.mean:.2f} ({100 * part.sd:.2f})" for part in (found.baseline, found.candidate)]
+        p_values = [format_p(found.p), format_p(found.corrected_p)]
+        rows.append([*where, str(found.pairs), *results, f"{100 * found.difference:+.2f}", *p_values])
+    return rows
+
+
+def _markdown(curves: Sequence[Point], base: Question) -> str:
+    rule = selection_rule(base.training, num_folds=base.folds, num_seeds=base.seeds, positions_chosen=True)
+    there = sum(point.cell is not None for point in curves)
+    return (
+        f"{markdown_table(HEADINGS, _rows(curves))}\n{there} of {len(curves)} points are there. Accuracy in percent "
+        f"(standard deviation over seeds), GCN + SSRead(sum); gamma is varied at the K that validation chose. {rule}.\n"
+    )
