@@ -1,0 +1,132 @@
+"""Which classifier suits a set of graphs, and how good it is: by cross-validation, before the final training."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.stats import binomtest
+
+from ssread.data.graphset import GraphSet
+from ssread.errors import InputError
+from ssread.evaluate.keys import identify, run_key
+from ssread.evaluate.metrics import roc_auc
+from ssread.evaluate.protocol import Watch
+from ssread.evaluate.runners import Runner
+from ssread.evaluate.store import Store
+from ssread.train.runs import Run, RunResult, Training
+
+__all__ = ["Choice", "candidates", "choose"]
+
+#: What is tried unless the caller names something: on sets of a few hundred to a few thousand graphs none of the
+#: larger architectures is better, and which of these is depends on the data.
+ARCHITECTURES = ("gcn", "gin")
+READOUTS = ("global", "ssread")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The model arguments that were chosen, and what cross-validation says about them (plain data)."""
+
+    model: dict[str, Any]
+    cross_validation: dict[str, Any]
+
+
+def candidates(
+    arch: str | None, readout: str | None, aggr: str | list[str] | None, positions: int
+) -> list[dict[str, Any]]:
+    """The classifiers to choose from: those named, of what was left open the usual ones."""
+    found = []
+    for name in ARCHITECTURES if arch is None else (arch,):
+        for read in READOUTS if readout is None else (readout,):
+            model: dict[str, Any] = {"name": name, "readout": read}
+            if aggr is not None:
+                model["aggr"] = aggr
+            if read == "ssread":
+                model["num_positions"] = positions
+            found.append(model)
+    return found
+
+
+def choose(
+    graphs: GraphSet,
+    models: Sequence[Mapping[str, Any]],
+    training: Training,
+    *,
+    folds: int,
+    seed: int,
+    balanced: bool,
+    runner: Runner,
+    store: Store,
+    watch: Watch = lambda *_: None,
+) -> Choice:
+    """Cross-validates every candidate, chooses one, and says how good that one is.
+
+    The choice is by the mean accuracy on the parts held out for early stopping (ties: by their loss), never on test
+    folds; the accuracy reported is that of the chosen one on the test folds. What the store has is not trained again.
+    """
+    groups = [[Run(dict(m), seed, fold, folds, balanced=balanced) for fold in range(folds)] for m in models]
+    results = _results(graphs, groups, training, runner, store, watch)
+    usable = [[result for result in group if not result.failed] for group in results]
+    if not any(len(group) == folds for group in usable):
+        raise InputError(f"Every training on {graphs.name} failed: {results[0][0].failed}.")
+    quality = [
+        (np.mean([r.valid_accuracy for r in g]), -np.mean([r.valid_loss for r in g])) if len(g) == folds else (-1, 0)
+        for g in usable
+    ]
+    best = max(range(len(models)), key=lambda number: quality[number])
+    listed = [
+        {"name": _name(model), "valid_accuracy": max(float(accuracy), 0.0), "chosen": number == best}
+        for number, (model, (accuracy, _)) in enumerate(zip(models, quality, strict=True))
+    ]
+    estimate = _estimate(graphs, results[best])
+    return Choice(dict(models[best]), {"folds": folds, "seed": seed, **estimate, "candidates": listed})
+
+
+def _results(
+    graphs: GraphSet,
+    groups: Sequence[Sequence[Run]],
+    training: Training,
+    runner: Runner,
+    store: Store,
+    watch: Watch,
+) -> list[list[RunResult]]:
+    dataset = identify(graphs)
+    keys = [[run_key(dataset, run, training) for run in group] for group in groups]
+    by_key = {key: run for ks, rs in zip(keys, groups, strict=True) for key, run in zip(ks, rs, strict=True)}
+    done = store.has(by_key)
+    watch(len(done), len(by_key), None)
+    missing = [run for key, run in by_key.items() if key not in done]
+    for number, result in enumerate(runner.train(graphs, missing, training) if missing else (), start=1):
+        store.add(dataset, result, training, runner.device)
+        watch(len(done) + number, len(by_key), result)
+    found = store.results(list(by_key))
+    return [[found[key] for key in group] for group in keys]
+
+
+def _estimate(graphs: GraphSet, results: Sequence[RunResult]) -> dict[str, Any]:
+    """How good the test folds say a classifier is; every graph is in one of them."""
+    labels = np.concatenate([result.test_labels for result in results])
+    predicted = np.concatenate([np.asarray(result.test_probabilities).argmax(axis=1) for result in results])
+    right = predicted == labels
+    interval = binomtest(int(right.sum()), len(right)).proportion_ci(method="wilson")
+    areas = [roc_auc(np.asarray(r.test_labels), np.asarray(r.test_probabilities)) for r in results]
+    area = float(np.mean(areas))
+    counts = np.bincount(labels, minlength=graphs.num_classes)
+    return {
+        "graphs": len(labels),
+        "accuracy": float(right.mean()),
+        "interval": [float(interval.low), float(interval.high)],
+        "majority": float(counts.max() / counts.sum()),
+        "roc_auc": area if np.isfinite(area) else None,
+        "recall": {
+            name: float(right[labels == c].mean()) for c, name in enumerate(graphs.class_names) if counts[c] > 0
+        },
+    }
+
+
+def _name(model: Mapping[str, Any]) -> str:
+    aggr = model.get("aggr")
+    readout = f"SSRead, K = {model['num_positions']}" if model["readout"] == "ssread" else "global readout"
+    named = "" if aggr is None else f", {aggr if isinstance(aggr, str) else '+'.join(aggr)}"
+    return f"{model['name']} ({readout}{named})"

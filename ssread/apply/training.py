@@ -1,0 +1,236 @@
+"""``ssread train``: from a file of graphs with classes to a model directory."""
+
+import dataclasses
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from ssread.apply.choice import Choice, candidates, choose
+from ssread.apply.features import Features
+from ssread.apply.files import TrainedModel, versions
+from ssread.apply.members import train_members
+from ssread.apply.reading import graphs_of
+from ssread.data.graphset import GraphSet
+from ssread.data.storage import replacing
+from ssread.errors import InputError
+from ssread.evaluate.command import make_runner
+from ssread.evaluate.keys import canonical_json, fingerprint
+from ssread.evaluate.live import Live
+from ssread.evaluate.question import Question
+from ssread.evaluate.store import Store
+from ssread.models.factory import model_for
+from ssread.train.runs import Run, Training
+
+__all__ = ["describe_data", "make_training", "train"]
+
+FOLDS, QUICK_FOLDS = 5, 3
+EPOCHS, QUICK_EPOCHS, PATIENCE = 300, 40, 40
+SMALL = 2000  # graphs; a smaller set gets smaller batches, so that a pass makes enough steps
+
+
+def train(
+    data: Any,
+    out: str | os.PathLike[str],
+    *,
+    quick: bool = False,
+    arch: str | None = None,
+    readout: str | None = None,
+    aggr: str | None = None,
+    positions: int = 4,
+    ensemble: int = 1,
+    balanced: bool = False,
+    epochs: int | None = None,
+    folds: int | None = None,
+    seed: int = 0,
+    device: str = "auto",
+    workers: int | None = None,
+    console: Console | None = None,
+    **options: Any,
+) -> TrainedModel:
+    """Trains a classifier on graphs with classes and keeps it in a directory.
+
+    First cross-validation: of what was left open (``arch``, ``readout``), the candidate with the best mean accuracy on
+    held-out graphs is chosen, and its accuracy on the test folds goes into the card. Then it is trained on all graphs
+    but a tenth that says when to stop. Interrupted at any moment, the same call goes on where it was.
+
+    Args:
+        data: A file, folder or dataset name for :func:`ssread.data.load`, or a graph set.
+        out: The directory to make.
+        quick: One candidate (``gcn`` with SSRead), three folds, at most 40 passes.
+        arch: The architecture, by default ``gcn`` or ``gin``.
+        readout: ``ssread`` or ``global``, by default one of both.
+        aggr: The aggregation, ``max+mean`` for several; by default the architecture's own.
+        positions: The number of structural positions K of SSRead.
+        ensemble: How many models vote; their seeds and held-out tenths differ.
+        balanced: Whether every class counts the same, however many graphs it has.
+        epochs: The most passes of a training, by default 300.
+        folds: Of the cross-validation, by default 5; never more than the smallest class has graphs.
+        seed: Decides everything random.
+        device: ``cpu``, ``cuda``, or ``auto`` for a GPU where there is one.
+        workers: Worker processes on a CPU, by default one per core.
+        console: Where progress is shown, by default standard error.
+        options: For loading the data: ``smiles``, ``label``, ``on_error``, ``features``, ``node_label``, ...
+    """
+    out, console = Path(out), console or Console(stderr=True)
+    if ensemble < 1:
+        raise InputError(f"ensemble must be 1 or more, but {ensemble} was given.")
+    if quick:
+        arch, readout = arch or "gcn", readout or "ssread"
+    models = candidates(arch, readout, aggr.split("+") if aggr and "+" in aggr else aggr, positions)
+    graphs = graphs_of(data, **options)
+    for model in models:
+        model_for(graphs, **model)  # a wrong name is answered before any work
+    training = make_training(graphs, quick=quick, epochs=epochs)
+    num_folds = _num_folds(graphs, folds or (QUICK_FOLDS if quick else FOLDS))
+    runner = make_runner(device, workers, "here", lambda text: console.print(text, markup=False))
+    console.print(f"{graphs!r}, on {runner!r}", markup=False, highlight=False)
+    settings = {
+        "data": fingerprint(graphs),
+        "candidates": models,
+        "training": dataclasses.asdict(training),
+        "folds": num_folds,
+        "ensemble": ensemble,
+        "balanced": balanced,
+        "seed": seed,
+        "device": runner.device,
+        "versions": versions(),
+    }
+    with _work_folder(out, settings) as work:
+        with Store(work / "results.sqlite") as store, Live("cross-validation", console) as live:
+            choice = choose(
+                graphs,
+                models,
+                training,
+                folds=num_folds,
+                seed=seed,
+                balanced=balanced,
+                runner=runner,
+                store=store,
+                watch=live.watch,
+            )
+        runs = [Run(choice.model, seed + number, 0, 1, balanced=balanced) for number in range(ensemble)]
+        with _progress(console, ensemble, training.epochs) as watch:
+            members = train_members(
+                graphs,
+                runs,
+                training,
+                device=runner.device,
+                workers=getattr(runner, "workers", 1),
+                folder=work,
+                watch=watch,
+            )
+        summary = _summary(graphs, settings, choice)
+        summary["curves"] = [member.curves for member in members]
+        summary["members"] = [
+            {"best_epoch": member.best_epoch, "held_out_accuracy": member.held_out_accuracy} for member in members
+        ]
+        trained = TrainedModel(
+            [member.model for member in members], list(graphs.class_names), Features.of(graphs, options), summary
+        )
+        trained.save(out)
+    return trained
+
+
+def make_training(graphs: GraphSet, *, quick: bool = False, epochs: int | None = None) -> Training:
+    """How models are trained on a set of this size."""
+    most = epochs or (QUICK_EPOCHS if quick else EPOCHS)
+    training = Training(epochs=most, patience=PATIENCE, batch_size=32 if len(graphs) < SMALL else 128)
+    Question(training=training)  # a number out of range is answered with a sentence
+    return training
+
+
+def describe_data(graphs: GraphSet) -> dict[str, Any]:
+    """What a model's card says about its training set."""
+    numbers = graphs.statistics()
+    kept = {key: numbers[key] for key in ("graphs", "class_counts", "mean_nodes", "max_nodes")}
+    return {"name": graphs.name, **kept, "fingerprint": fingerprint(graphs), "repairs": dict(graphs.repairs)}
+
+
+def _summary(graphs: GraphSet, settings: dict[str, Any], choice: Choice) -> dict[str, Any]:
+    kept = {key: settings[key] for key in ("training", "ensemble", "balanced", "seed", "device")}
+    return {
+        "data": describe_data(graphs),
+        "settings": {"model": choice.model, **kept},
+        "cross_validation": choice.cross_validation,
+        "versions": settings["versions"],
+    }
+
+
+def _num_folds(graphs: GraphSet, wanted: int) -> int:
+    """As many folds as wanted, but no more than the smallest class has graphs."""
+    if graphs.y is None:
+        raise InputError(f"{graphs.name} has no labels: training needs a class for each graph; name them with label.")
+    smallest = min(count for count in graphs.statistics()["class_counts"].values() if count > 0)
+    return max(2, min(wanted, smallest))
+
+
+@contextmanager
+def _work_folder(out: Path, settings: dict[str, Any]) -> Iterator[Path]:
+    """The folder beside ``out`` that keeps what a training has done: for one process at a time, gone when it is done."""
+    work = out.with_name(f"{out.name}.training")
+    _refuse_existing(out)
+    try:
+        work.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(work / "lock", timeout=0)
+        with lock:
+            _refuse_existing(out)
+            _check_settings(work / "settings.json", settings)
+            yield work
+            shutil.rmtree(work, ignore_errors=True)
+    except Timeout:
+        raise InputError(f"Another training into {out} is under way: wait for it, or choose another name.") from None
+    except OSError as error:
+        raise InputError(f"{work} cannot be written: {error.strerror or error}.") from None
+
+
+def _refuse_existing(out: Path) -> None:
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise InputError(f"{out} exists already: choose another name, or remove it first.")
+
+
+def _check_settings(path: Path, settings: dict[str, Any]) -> None:
+    text = canonical_json(settings)
+    if not path.is_file():
+        with replacing(path) as new:
+            new.write_text(text, encoding="utf-8")
+        return
+    before, now = json.loads(path.read_text(encoding="utf-8")), json.loads(text)
+    if before != now:
+        differing = ", ".join(key for key in now if before.get(key) != now[key])
+        raise InputError(
+            f"{path.parent} holds an unfinished training with other settings ({differing}): repeat that command, or "
+            "remove the folder to begin anew."
+        )
+
+
+@contextmanager
+def _progress(console: Console, members: int, epochs: int) -> Iterator[Any]:
+    """Shows the final training: a bar on a terminal, elsewhere a line at its beginning and its end."""
+    bar = Progress(
+        TextColumn("final training"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("passes at most"),
+        TimeElapsedColumn(),
+        console=console,
+        disable=not console.is_terminal,
+    )
+    done: dict[int, int] = {}
+    task = bar.add_task("final training", total=members * epochs)
+
+    def watch(member: int, epoch: int) -> None:
+        done[member] = epoch or epochs  # a worker speaks only when it is done
+        bar.update(task, completed=sum(done.values()))
+
+    if not console.is_terminal:
+        console.print(f"final training of {members} model{'s' * (members > 1)}", highlight=False)
+    with bar:
+        yield watch
