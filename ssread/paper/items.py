@@ -147,7 +147,7 @@ PAPER = {
     "figure5": Entry("positions beside poolings"),
     "figure6": Entry("class activation"),
     "figure7": Entry("sensitivity to K and gamma", "ssread.paper.figure7"),
-    "figure8": Entry("training time against K"),
+    "figure8": Entry("training time against K", "ssread.paper.figure8"),
 }
 
 
