@@ -174,7 +174,7 @@ def _num_folds(graphs: GraphSet, wanted: int) -> int:
 
 @contextmanager
 def _work_folder(out: Path, settings: dict[str, Any]) -> Iterator[Path]:
-    """The folder beside ``out`` that keeps what a training has done: for one process at a time, gone when it is done."""
+    """The folder beside ``out`` that keeps what a training has done: for one process at a time, gone at the end."""
     work = out.with_name(f"{out.name}.training")
     _refuse_existing(out)
     try:

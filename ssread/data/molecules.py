@@ -55,7 +55,7 @@ def from_smiles(
     for option, column in (("labels", rows.labels), ("ids", rows.ids)):
         if column is not None and len(column) != len(texts):
             raise InputError(f"{name}: there are {len(texts)} SMILES but {len(column)} {option}; give one for each.")
-    return _to_graphs(rows, name, name, on_error, features, hydrogens, elements)
+    return to_graphs(rows, name, name, on_error, features, hydrogens, elements)
 
 
 def read_molecules(
@@ -89,7 +89,7 @@ def read_molecules(
     path = Path(path)
     (block,) = read_blocks(path, Columns(smiles, label, id, hydrogens))
     rows = block.parse()
-    return _to_graphs(rows, name or path.stem, str(path), on_error, features, hydrogens, elements)
+    return to_graphs(rows, name or path.stem, str(path), on_error, features, hydrogens, elements)
 
 
 def _listed(values: Iterable[Any], option: str, name: str) -> list[Any]:
@@ -98,7 +98,7 @@ def _listed(values: Iterable[Any], option: str, name: str) -> list[Any]:
     return list(values)
 
 
-def _to_graphs(
+def to_graphs(
     rows: MoleculeRows,
     name: str,
     source: str,
@@ -110,7 +110,7 @@ def _to_graphs(
     """Sort out what cannot be used, and make graphs of the rest."""
     if on_error not in ("stop", "skip"):
         raise InputError(f"on_error={on_error!r} is unknown; take 'stop' or 'skip'.")
-    problems = {**rows.problems, **_problems(rows)}
+    problems = problems_of(rows)
     if problems and on_error == "stop":
         listed = "; ".join(f"{what} {_places(rows.unit, numbers)}" for what, numbers in problems.items())
         raise InputError(f"{source}: {listed}. Correct that, or leave these molecules out with on_error='skip'.")
@@ -146,15 +146,15 @@ def _id(rows: MoleculeRows, index: int) -> str:
     return str(rows.numbers[index]) if is_missing(given) else str(given)
 
 
-def _problems(rows: MoleculeRows) -> dict[str, list[int]]:
-    """What is wrong, and with which rows."""
+def problems_of(rows: MoleculeRows) -> dict[str, list[int]]:
+    """What is wrong, and with which rows (by number)."""
     unreadable = [number for number, molecule in zip(rows.numbers, rows.molecules, strict=True) if molecule is None]
     problems = {"RDKit cannot read": unreadable}
     if rows.labels is not None:
         known = set(unreadable)
         rest = zip(rows.numbers, rows.labels, strict=True)
         problems["no label for"] = [n for n, label in rest if is_missing(label) and n not in known]
-    return {what: numbers for what, numbers in problems.items() if numbers}
+    return {**rows.problems, **{what: numbers for what, numbers in problems.items() if numbers}}
 
 
 def _places(unit: str, numbers: Sequence[int]) -> str:

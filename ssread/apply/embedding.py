@@ -1,0 +1,106 @@
+"""``ssread embed``: the vectors a model makes of new graphs."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow
+import torch
+
+from ssread.apply.files import TrainedModel
+from ssread.apply.pieces import Rows
+from ssread.apply.stream import Model, stream
+from ssread.apply.tables import ENDINGS, Progress, Written, check_ending, table_of, watched, write_tables, writing
+
+__all__ = ["embed", "embedding_table"]
+
+Floats = npt.NDArray[np.float32]
+
+
+@overload
+def embed(
+    model: Model, data: Any, out: None = None, *, workers: int | None = None, progress: Progress = None, **options: Any
+) -> Floats: ...
+
+
+@overload
+def embed(
+    model: Model,
+    data: Any,
+    out: str | os.PathLike[str],
+    *,
+    workers: int | None = None,
+    progress: Progress = None,
+    **options: Any,
+) -> Written: ...
+
+
+def embed(
+    model: Model,
+    data: Any,
+    out: str | os.PathLike[str] | None = None,
+    *,
+    workers: int | None = None,
+    progress: Progress = None,
+    **options: Any,
+) -> Floats | Written:
+    """Graph vectors of new graphs, a row for every row of the data in its order; NaN where one could not be read.
+
+    The vector of a model with SSRead is that of position 0, then of position 1, ...; those of several members stand
+    side by side.
+
+    Args:
+        model: A trained model, or its directory.
+        data: As for :func:`ssread.apply.predict`, like ``workers``, ``progress`` and ``options``.
+        out: A ``.parquet`` or ``.csv`` file (columns ``id``, ``v0``, ``v1``, ..., ``problem``) or a ``.npy`` file (the
+            vectors alone) to write instead of returning an array; written all or nothing.
+    """
+    tables = watched(stream(model, data, embedding_table, workers, **options), progress)
+    if out is None:
+        return np.concatenate([_matrix(table) for table in tables])
+    path = Path(out)
+    check_ending(path, (*ENDINGS, ".npy"))
+    return _write_npy(tables, path) if path.suffix.lower() == ".npy" else write_tables(tables, path)
+
+
+def embedding_table(model: TrainedModel, rows: Rows) -> pyarrow.Table:
+    """The graph vectors of the rows of a piece."""
+    width = sum(member.readout.out_channels for member in model.models)
+    vectors: Floats | None = None
+    if rows.graphs is not None:
+        parts = [torch.cat([output.vectors for output in outputs], dim=1) for _, outputs in model.run(rows.graphs)]
+        vectors = torch.cat(parts).cpu().numpy()
+    columns = {f"v{n}": (None if vectors is None else vectors[:, n], pyarrow.float32()) for n in range(width)}
+    return table_of(rows, columns)
+
+
+def _matrix(table: pyarrow.Table) -> Floats:
+    """The vectors of a table, [rows, width]; NaN where there is none."""
+    names = [name for name in table.column_names if name not in ("id", "smiles", "problem")]
+    return np.stack([table.column(name).to_numpy().astype(np.float32) for name in names], axis=1)
+
+
+def _write_npy(tables: Iterable[pyarrow.Table], path: Path) -> Written:
+    """One array, written row by row: NumPy leaves room in the header for the number of rows to grow."""
+    rows = problems = 0
+    with writing(path) as new, new.open("w+b") as file:
+        width = 0
+        for table in tables:
+            matrix = _matrix(table)
+            if rows == 0:
+                width = matrix.shape[1]
+                _write_header(file, 0, width)
+            file.write(np.ascontiguousarray(matrix).data)
+            rows += len(matrix)
+            problems += len(table) - table.column("problem").null_count
+        file.seek(0)
+        _write_header(file, rows, width)
+    return Written(path, rows, problems)
+
+
+def _write_header(file: Any, rows: int, width: int) -> None:
+    header = {"descr": np.dtype(np.float32).str, "fortran_order": False, "shape": (rows, width)}
+    np.lib.format.write_array_header_1_0(file, header)

@@ -1,0 +1,88 @@
+"""Work on piece after piece of new graphs: in this process, or in several while one writes the results down."""
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+from joblib import Parallel, cpu_count, delayed, parallel_config
+
+from ssread.apply.files import TrainedModel
+from ssread.apply.members import one_thread
+from ssread.apply.pieces import Piece, Rows, pieces_of
+from ssread.errors import InputError
+
+__all__ = ["Model", "Work", "as_model", "stream"]
+
+#: From a model and the rows of a piece to a table with a line for every row.
+Work = Callable[[TrainedModel, Rows], pyarrow.Table]
+
+#: A trained model, or its directory.
+Model = TrainedModel | str | os.PathLike[str]
+
+
+def stream(
+    model: Model,
+    data: Any,
+    work: Work,
+    workers: int | None = None,
+    **options: Any,
+) -> Iterator[pyarrow.Table]:
+    """A table for every piece of the data, in order; the whole is never in memory.
+
+    Args:
+        model: A trained model, or its directory.
+        data: As for :meth:`ssread.apply.TrainedModel.read`.
+        work: What to do; a function that worker processes can import.
+        workers: Worker processes, by default one per core; data of a single piece are worked on here.
+        options: Where things stand: ``smiles`` and ``id`` columns.
+    """
+    if workers is not None and workers < 1:
+        raise InputError(f"workers must be 1 or more, but {workers} was given.")
+    trained = as_model(model)
+    pieces = pieces_of(trained.features, data, **options)
+    first = list(islice(pieces, 2))
+    count = workers or cpu_count()
+    if len(first) < 2 or count == 1:
+        with one_thread():
+            for piece in chain(first, pieces):
+                yield work(trained, piece.read(trained.features))
+        return
+    with _folder_of(model, trained) as folder, parallel_config(backend="loky", inner_max_num_threads=1):
+        pool = Parallel(n_jobs=count, return_as="generator", pre_dispatch="2 * n_jobs", batch_size=1)
+        task = delayed(_work_in_worker)
+        yield from pool(task(folder, piece, work, os.getpid()) for piece in chain(first, pieces))
+
+
+def as_model(model: Model) -> TrainedModel:
+    """A model, loaded if its directory was named."""
+    return model if isinstance(model, TrainedModel) else TrainedModel.load(model)
+
+
+@contextmanager
+def _folder_of(model: Model, trained: TrainedModel) -> Iterator[Path]:
+    """The directory that worker processes load the model from."""
+    if not isinstance(model, TrainedModel):
+        yield Path(model)
+        return
+    with tempfile.TemporaryDirectory(prefix="ssread-") as folder:
+        trained.save(Path(folder) / "model")
+        yield Path(folder) / "model"
+
+
+def _work_in_worker(folder: Path, piece: Piece, work: Work, parent: int) -> pyarrow.Table:
+    from ssread.evaluate.runners import as_worker
+
+    as_worker(parent)
+    model = _loaded(folder)
+    return work(model, piece.read(model.features))
+
+
+@lru_cache(maxsize=1)
+def _loaded(folder: Path) -> TrainedModel:
+    return TrainedModel.load(folder)
