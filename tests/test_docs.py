@@ -48,7 +48,7 @@ def test_commands_run(command, tmp_path, request):
             assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
             assert f"make {target}" in CI, "CI runs what it promises"
         case [".venv/bin/ssread", *rest]:
-            if rest[0] == "compare":
+            if rest[0] in ("compare", "reproduce"):
                 rest += ["--epochs", "1", "--folds", "2", "--seeds", "1", "--workers", "1", "--out", str(tmp_path)]
             result = CliRunner().invoke(app, rest)
             assert result.exit_code == 0, result.output

@@ -15,7 +15,7 @@ from ssread.evaluate.protocol import compare_readouts
 from ssread.evaluate.question import Question
 from ssread.evaluate.report import selection_rule
 from ssread.paper.evidence import Evidence
-from ssread.paper.items import DATASETS, Context, Progress
+from ssread.paper.items import DATASETS, Context, Progress, heading
 from ssread.paper.sheet import Sheet
 from ssread.paper.writing import read_trainings, write_csv, write_json, write_text
 
@@ -28,13 +28,11 @@ class ComparisonTable:
 
     Attributes:
         name: By which it is asked for.
-        title: What it shows.
         arch: Its architectures.
         aggr: Its aggregations; none for every architecture's own.
     """
 
     name: str
-    title: str
     arch: tuple[str, ...]
     aggr: tuple[str, ...] = ()
 
@@ -85,7 +83,7 @@ class ComparisonTable:
         rule = selection_rule(
             question.training, num_folds=question.folds, num_seeds=question.seeds, positions_chosen=chosen
         )
-        return Sheet(self.title, cells, rule, remarks)
+        return Sheet(heading(self.name), cells, rule, remarks)
 
     def _question(self, context: Context) -> Question:
         """What the chosen rows ask: rows are aggregations where there are several, else architectures."""
@@ -93,17 +91,8 @@ class ComparisonTable:
         return Question.of({"arch": self.arch, "aggr": self.aggr, **rows, **context.settings})
 
 
-TABLE_3 = ComparisonTable(
-    "table3",
-    "Table III: GCN with six aggregations",
-    ("gcn",),
-    ("sum", "max", "mean", "attention", "set2set", "sort"),
-)
-TABLE_4 = ComparisonTable(
-    "table4",
-    "Table IV: five more classifiers, each with its own aggregation",
-    ("gin", "dgcnn", "diffpool", "sagpool", "gunet"),
-)
+TABLE_3 = ComparisonTable("table3", ("gcn",), ("sum", "max", "mean", "attention", "set2set", "sort"))
+TABLE_4 = ComparisonTable("table4", ("gin", "dgcnn", "diffpool", "sagpool", "gunet"))
 
 
 def nearly_done_first(rows: pd.DataFrame, datasets: Sequence[str], question: Question) -> list[str]:

@@ -18,7 +18,7 @@ from ssread.evaluate.statistics import format_p
 from ssread.paper.comparison import nearly_done_first, paper_dataset
 from ssread.paper.drawing import PALETTE, drawing, save
 from ssread.paper.evidence import Evidence
-from ssread.paper.items import Context, Progress
+from ssread.paper.items import Context, Progress, heading
 from ssread.paper.writing import read_trainings, write_csv, write_text
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def run(context: Context) -> list[Path]:
     rows = context.trainings()
     curves = [point for dataset in HERE for point in points(rows, dataset, base)]
     folder = context.folder(NAME)
-    table = Table(*HEADINGS, title="Figure 7: sensitivity to K and gamma", box=box.SIMPLE)
+    table = Table(*HEADINGS, title=heading(NAME), box=box.SIMPLE)
     for row in _rows([point for point in curves if point.dataset in chosen]):
         table.add_row(*row)
     context.console.print(table)

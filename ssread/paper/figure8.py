@@ -12,7 +12,7 @@ from ssread.evaluate.export import markdown_table
 from ssread.evaluate.question import Question
 from ssread.paper.comparison import TABLE_3, TABLE_4, paper_dataset
 from ssread.paper.drawing import PALETTE, drawing, save
-from ssread.paper.items import Context, Progress
+from ssread.paper.items import Context, Progress, heading
 from ssread.paper.timing import COLUMNS, GLOBAL, POSITIONS, device_name, time_passes
 from ssread.paper.writing import write_csv, write_text
 
@@ -62,7 +62,7 @@ def run(context: Context) -> list[Path]:
                 times = pd.concat([times, time_passes(graphs, arch, number, training, device)])
                 write_csv(folder / TIMES, times)
     times = _of_one_device(times)
-    table = Table(*HEADINGS, title="Figure 8: seconds per pass of training", box=box.SIMPLE)
+    table = Table(*HEADINGS, title=heading(NAME), box=box.SIMPLE)
     for row in _rows(times, datasets, classifiers):
         table.add_row(*row)
     context.console.print(table)

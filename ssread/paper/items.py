@@ -31,7 +31,7 @@ from ssread.evaluate.command import make_runner
 from ssread.evaluate.runners import Runner
 from ssread.evaluate.store import Store
 
-__all__ = ["DATASETS", "PAPER", "Context", "Entry", "Item", "Progress", "item"]
+__all__ = ["DATASETS", "PAPER", "Context", "Entry", "Item", "Progress", "heading", "item"]
 
 #: The paper's, in the order of Table I.
 DATASETS = tuple(row.name for row in TABLE_1)
@@ -149,6 +149,17 @@ PAPER = {
     "figure7": Entry("sensitivity to K and gamma", "ssread.paper.figure7"),
     "figure8": Entry("training time against K", "ssread.paper.figure8"),
 }
+
+
+def heading(name: str) -> str:
+    """What a table or figure is called in a document.
+
+    >>> heading("table4"), heading("figure8")
+    ('Table IV: five more classifiers', 'Figure 8: training time against K')
+    """
+    kind, number = name[:-1], int(name[-1])
+    numeral = ("I", "II", "III", "IV", "V")[number - 1] if kind == "table" else str(number)
+    return f"{kind.capitalize()} {numeral}: {PAPER[name].title}"
 
 
 def item(name: str) -> Item:

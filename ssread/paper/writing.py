@@ -42,7 +42,8 @@ def read_trainings(paths: Sequence[Path]) -> pd.DataFrame:
     tables = [pd.DataFrame(columns=columns)]
     for path in paths:
         try:
-            table = pd.read_csv(path, keep_default_na=False, na_values={name: [""] for name in NUMBERS})
+            empty = {name: [""] for name in NUMBERS}
+            table = pd.read_csv(path, keep_default_na=False, na_values=empty, float_precision="round_trip")
         except (OSError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
             raise InputError(f"{path} cannot be read as CSV ({error}).") from None
         if absent := [name for name in columns if name not in table]:
