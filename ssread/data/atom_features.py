@@ -4,6 +4,7 @@ RDKit is asked once per atom and bond for plain integers; everything after that 
 """
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -115,7 +116,7 @@ def _bond(bond: Any) -> tuple[int, ...]:
 
 
 def _table(rows: list[tuple[int, ...]], width: int) -> Ints:
-    return np.array(rows, dtype=np.int64).reshape(-1, width)
+    return np.fromiter(chain.from_iterable(rows), dtype=np.int64).reshape(-1, width)
 
 
 def _one_hot(values: Ints, choices: Any, rest: bool = False) -> Floats:
