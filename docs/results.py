@@ -3,9 +3,9 @@
     python docs/results.py [FILE]
 
 A folder named after a table or figure of the paper is what ``ssread reproduce`` wrote for it: its table is made anew
-from all CSV files of trainings there, so that those of several machines add up, its pictures are shown. Any other folder
-holds tables in Markdown, such as the ``compare-NAME.md`` of ``ssread compare``. Each may have the command that was run
-(``command.txt``) and our remarks (``remarks.md``).
+from all CSV files of trainings there, so that those of several machines add up, its pictures are shown. Any other
+folder holds tables in Markdown, such as the ``compare-NAME.md`` of ``ssread compare``. Each may have the command that
+was run (``command.txt``) and our remarks (``remarks.md``).
 """
 
 import sys

@@ -7,19 +7,17 @@ from pathlib import Path
 import pandas as pd
 
 from ssread.data.graphset import GraphSet
-from ssread.data.load import load
-from ssread.data.table1 import TABLE_1
 from ssread.errors import InputError
-from ssread.evaluate.live import Live
-from ssread.evaluate.protocol import compare_readouts
+from ssread.evaluate.protocol import Watch, compare_readouts
 from ssread.evaluate.question import Question
 from ssread.evaluate.report import selection_rule
+from ssread.paper.datasets import train_datasets
 from ssread.paper.evidence import Evidence
 from ssread.paper.items import DATASETS, Context, Progress, heading
 from ssread.paper.sheet import Sheet
 from ssread.paper.writing import read_trainings, write_csv, write_json, write_text
 
-__all__ = ["TABLE_3", "TABLE_4", "ComparisonTable", "nearly_done_first", "paper_dataset"]
+__all__ = ["TABLE_3", "TABLE_4", "ComparisonTable"]
 
 
 @dataclass(frozen=True)
@@ -46,16 +44,16 @@ class ComparisonTable:
         """Trains what is missing, the dataset with the least missing first; the table is written after every one."""
         question = self._question(context)
         chosen = context.chosen_datasets()
-        if context.train:
-            context.console.print(f"On {context.runner!r}", markup=False, highlight=False)
-            for dataset in nearly_done_first(context.trainings(), chosen, question):
-                graphs = paper_dataset(dataset)
-                with Live(dataset, context.console) as live:
-                    compare_readouts(graphs, question, context.runner, context.store, live.watch)
-                self._write(context)
+
+        def train(graphs: GraphSet, watch: Watch) -> None:
+            compare_readouts(graphs, question, context.runner, context.store, watch)
+            self._write(context)
+
+        problems = train_datasets(context, chosen, question, train)
         files = self._write(context)
-        sheet = self._sheet(context.trainings(), question, chosen)
-        context.console.print(sheet.table())
+        context.console.print(self._sheet(context.trainings(), question, chosen).table())
+        if problems:
+            raise InputError(" ".join(problems))
         return files
 
     def page(self, folder: Path) -> str:
@@ -93,29 +91,6 @@ class ComparisonTable:
 
 TABLE_3 = ComparisonTable("table3", ("gcn",), ("sum", "max", "mean", "attention", "set2set", "sort"))
 TABLE_4 = ComparisonTable("table4", ("gin", "dgcnn", "diffpool", "sagpool", "gunet"))
-
-
-def nearly_done_first(rows: pd.DataFrame, datasets: Sequence[str], question: Question) -> list[str]:
-    """Datasets by how many trainings of a question they lack; among equals the smaller first."""
-    sizes = {row.name: row.graphs * row.mean_nodes for row in TABLE_1}
-
-    def lacks(dataset: str) -> tuple[int, float]:
-        done, total = Evidence(rows, dataset, question).progress()
-        return total - done, sizes[dataset]
-
-    return sorted(datasets, key=lacks)
-
-
-def paper_dataset(name: str) -> GraphSet:
-    """A dataset of the paper, loaded; a sentence where what has this name is another one."""
-    graphs = load(name)
-    row = next(row for row in TABLE_1 if row.name == name)
-    if not row.agrees_with(graphs.statistics()):
-        raise InputError(
-            f"What is here as {name} is not the paper's dataset: its sizes differ from Table I (ssread datasets shows "
-            "both). Remove it from the data folder or the mirror."
-        )
-    return graphs
 
 
 def _remarks(folder: Path) -> str:

@@ -9,13 +9,14 @@ import pandas as pd
 from rich import box
 from rich.table import Table
 
+from ssread.data.graphset import GraphSet
+from ssread.errors import InputError
 from ssread.evaluate.export import markdown_table
-from ssread.evaluate.live import Live
-from ssread.evaluate.protocol import compare_readouts
+from ssread.evaluate.protocol import Watch, compare_readouts
 from ssread.evaluate.question import POSITIONS, Question
 from ssread.evaluate.report import Cell, selection_rule
 from ssread.evaluate.statistics import format_p
-from ssread.paper.comparison import nearly_done_first, paper_dataset
+from ssread.paper.datasets import train_datasets
 from ssread.paper.drawing import PALETTE, drawing, save
 from ssread.paper.evidence import Evidence
 from ssread.paper.items import Context, Progress, heading
@@ -62,13 +63,13 @@ def progress(context: Context) -> Progress:
 def run(context: Context) -> list[Path]:
     """Trains what is missing: first every K, then every gamma at the K that validation chose; draws what there is."""
     base, chosen = _base(context), context.chosen_datasets(HERE)
-    if context.train:
-        for dataset in nearly_done_first(context.trainings(), chosen, base):
-            graphs = paper_dataset(dataset)
-            with Live(dataset, context.console) as live:
-                compare_readouts(graphs, base, context.runner, context.store, live.watch)
-                for question in _over_gamma(base, Evidence(context.trainings(), dataset, base).positions):
-                    compare_readouts(graphs, question, context.runner, context.store, live.watch)
+
+    def train(graphs: GraphSet, watch: Watch) -> None:
+        compare_readouts(graphs, base, context.runner, context.store, watch)
+        for question in _over_gamma(base, Evidence(context.trainings(), graphs.name, base).positions):
+            compare_readouts(graphs, question, context.runner, context.store, watch)
+
+    problems = train_datasets(context, chosen, base, train)
     rows = context.trainings()
     curves = [point for dataset in HERE for point in points(rows, dataset, base)]
     folder = context.folder(NAME)
@@ -76,11 +77,14 @@ def run(context: Context) -> list[Path]:
     for row in _rows([point for point in curves if point.dataset in chosen]):
         table.add_row(*row)
     context.console.print(table)
-    return [
+    files = [
         *draw(curves, folder / NAME),
         write_text(folder / f"{NAME}.md", _markdown(curves, base)),
         write_csv(folder / "runs.csv", _used(rows, HERE, base)),
     ]
+    if problems:
+        raise InputError(" ".join(problems))
+    return files
 
 
 def page(folder: Path) -> str:

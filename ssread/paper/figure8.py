@@ -10,7 +10,8 @@ from rich.table import Table
 from ssread.errors import InputError
 from ssread.evaluate.export import markdown_table
 from ssread.evaluate.question import Question
-from ssread.paper.comparison import TABLE_3, TABLE_4, paper_dataset
+from ssread.paper.comparison import TABLE_3, TABLE_4
+from ssread.paper.datasets import paper_dataset
 from ssread.paper.drawing import PALETTE, drawing, save
 from ssread.paper.items import Context, Progress, heading
 from ssread.paper.timing import COLUMNS, GLOBAL, POSITIONS, device_name, time_passes
