@@ -1,0 +1,193 @@
+"""``ssread export``: a trained model as one file that runs without ssread, checked against our own output."""
+
+import logging
+import os
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, cast
+
+import torch
+from torch import Tensor, nn
+from torch.export import Dim
+
+from ssread.apply.files import TrainedModel
+from ssread.apply.stream import Model, as_model
+from ssread.errors import InputError, missing_extra
+from ssread.models.classifier import GraphClassifier
+
+__all__ = ["FORMATS", "Exportable", "example", "export"]
+
+#: The ending of each format's file.
+FORMATS = {"onnx": ".onnx", "torch": ".pt2"}
+
+TOLERANCE = 1e-4
+
+#: Nodes, edges and graphs of the batches an exported file is checked with; the first is what it is traced with.
+SIZES = ((12, 20, 4), (40, 90, 7), (3, 2, 2), (1, 0, 1))
+
+
+class Exportable(nn.Module):
+    """A trained model as a plain function of tensors.
+
+    Inputs: ``x`` [N, F]; ``edge_index`` [2, E]; ``edge_attr`` [E, D] where the model was trained with edge features;
+    ``batch`` [N], the graph of every node; ``graphs`` [B], the numbers 0, 1, ... (its length tells how many there are).
+    Outputs: ``probabilities`` [B, C], the mean over the members, and ``positions`` [N], the first member's structural
+    position of every node (of every cluster or kept node where the encoder pools).
+    """
+
+    def __init__(self, model: TrainedModel):
+        super().__init__()
+        self.members = nn.ModuleList(model.models)
+
+    def forward(self, x: Tensor, edge_index: Tensor, *rest: Tensor) -> tuple[Tensor, Tensor]:
+        """See the class."""
+        *edge_attr, batch, graphs = rest
+        attributes = edge_attr[0] if edge_attr else None
+        members = cast("list[GraphClassifier]", self.members)
+        outputs = [member.run(x, edge_index, batch, attributes, graphs.numel()) for member in members]
+        probabilities = torch.stack([output.logits.softmax(-1) for output in outputs]).mean(dim=0)
+        return probabilities, outputs[0].reading.positions
+
+
+def export(model: Model, format: str = "onnx", out: str | os.PathLike[str] | None = None) -> Path:
+    """Writes a model as ONNX or as a torch.export program, for batches of any size.
+
+    The file is run with batches of several sizes before it gets its name; where its output is not ours, there is no
+    file but an error.
+
+    Args:
+        model: A trained model, or its directory.
+        format: ``onnx``, or ``torch`` for ``torch.export`` (loaded with ``torch.export.load``).
+        out: The file, by default beside the directory, with its name and the format's ending.
+    """
+    if format not in FORMATS:
+        raise InputError(f"There is no format {format!r}. Choose one of {', '.join(FORMATS)}.")
+    if out is None:
+        if isinstance(model, TrainedModel):
+            raise InputError("Name the file to export to with out: a model in memory has no directory to stand beside.")
+        out = Path(model).resolve().with_suffix("").name + FORMATS[format]
+        out = Path(model).resolve().parent / out
+    path = Path(out)
+    if path.suffix.lower() != FORMATS[format]:
+        raise InputError(f"{path} cannot be written as {format}: choose a name that ends in {FORMATS[format]}.")
+    trained = as_model(model)
+    module = Exportable(trained).eval()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
+            new = Path(folder) / path.name
+            with _quiet():
+                run = _write_onnx(trained, module, new) if format == "onnx" else _write_torch(trained, module, new)
+            _compare(trained, module, run)
+            os.replace(new, path)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror or error}. Nothing was left there.") from None
+    return path
+
+
+def example(model: TrainedModel, nodes: int, edges: int, graphs: int, seed: int = 0) -> dict[str, Tensor]:
+    """The inputs of an exported model for made-up graphs of these sizes; the last graph is empty if there are more."""
+    generator = torch.Generator().manual_seed(seed)
+    batch = torch.arange(nodes) * max(graphs - 1, 1) // nodes
+    source = torch.randint(nodes, (edges,), generator=generator)
+    inputs = {
+        "x": torch.randint(2, (nodes, model.features.node.count), generator=generator).float(),
+        "edge_index": torch.stack([source, (source + 1) % nodes]),
+        "edge_attr": torch.randint(2, (edges, model.features.edge.count), generator=generator).float(),
+        "batch": batch,
+        "graphs": torch.arange(graphs),
+    }
+    if model.features.edge.count == 0:
+        del inputs["edge_attr"]
+    return inputs
+
+
+def _shapes(inputs: dict[str, Tensor]) -> tuple[Any, ...]:
+    nodes, edges, graphs = Dim("nodes"), Dim("edges"), Dim("graphs")
+    dims: dict[str, Any] = {
+        "x": {0: nodes},
+        "edge_index": {1: edges},
+        "edge_attr": {0: edges},
+        "batch": {0: nodes},
+        "graphs": {0: graphs},
+    }
+    x, edge_index, *rest = [dims[name] for name in inputs]
+    return x, edge_index, tuple(rest)
+
+
+Runs = Callable[[dict[str, Tensor]], list[Tensor]]
+
+
+def _write_torch(model: TrainedModel, module: Exportable, path: Path) -> Runs:
+    program = _program(model, module)
+    torch.export.save(program, path)
+    loaded = torch.export.load(path).module()
+    return lambda inputs: list(loaded(*inputs.values()))
+
+
+def _write_onnx(model: TrainedModel, module: Exportable, path: Path) -> Runs:
+    try:
+        import onnxruntime
+        import onnxscript  # noqa: F401 - torch's exporter needs it
+    except ImportError as error:
+        raise missing_extra(error.name or "onnx", "export", "Exporting to ONNX") from error
+    names = list(example(model, *SIZES[0]))
+    program = _program(model, module)
+    torch.onnx.export(
+        program,
+        (),
+        path,
+        dynamo=True,
+        external_data=False,
+        verbose=False,
+        input_names=names,
+        output_names=["probabilities", "positions"],
+    )
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+
+    def run(inputs: dict[str, Tensor]) -> list[Tensor]:
+        found = session.run(None, {name: value.numpy() for name, value in inputs.items()})
+        return [torch.from_numpy(value) for value in found]
+
+    return run
+
+
+def _program(model: TrainedModel, module: Exportable) -> Any:
+    inputs = example(model, *SIZES[0])
+    try:
+        return torch.export.export(module, tuple(inputs.values()), dynamic_shapes=_shapes(inputs))
+    except Exception as error:  # torch raises whatever the code it traces happens to trip over
+        name = (model.models[0].hyperparameters or {}).get("name")
+        reason = str(error).strip().split("\n")[0][:200]
+        raise InputError(f"A {name} model cannot be exported for batches of any size: {reason}") from None
+
+
+def _compare(model: TrainedModel, module: Exportable, run: Runs) -> None:
+    """That the file gives what we give, at other sizes than the one it was traced with."""
+    for seed, sizes in enumerate(SIZES):
+        inputs = example(model, *sizes, seed=seed)
+        with torch.no_grad():
+            expected = module(*inputs.values())
+        for name, ours, theirs in zip(("probabilities", "positions"), expected, run(inputs), strict=True):
+            gap = float((ours.double() - theirs.double()).abs().max()) if ours.shape == theirs.shape else float("inf")
+            if not gap <= TOLERANCE:
+                raise InputError(
+                    f"The exported model is not ours: its {name} differ by {gap:.2g} for {sizes[0]} nodes in "
+                    f"{sizes[2]} graphs. Nothing was written."
+                )
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keeps the exporters' own remarks back; what goes wrong is raised."""
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(before)
