@@ -13,7 +13,8 @@ from ssread.evaluate.database import COLUMNS
 
 __all__ = ["read_trainings", "write_csv", "write_json", "write_text"]
 
-NUMBERS = ("valid_accuracy", "valid_loss", "test_accuracy")  # empty where a training failed
+#: The columns of an exported training, and what SQLite calls their kinds.
+KINDS = {name: kind.split()[0] for name, kind in COLUMNS.items() if not kind.startswith("BLOB")}
 
 
 def write_text(path: Path, text: str) -> Path:
@@ -38,15 +39,22 @@ def write_csv(path: Path, table: pd.DataFrame) -> Path:
 
 def read_trainings(paths: Sequence[Path]) -> pd.DataFrame:
     """Trainings from CSV files as :meth:`ssread.evaluate.Store.table` has them, those of earlier files first."""
-    columns = [name for name, kind in COLUMNS.items() if not kind.startswith("BLOB")]
-    tables = [pd.DataFrame(columns=columns)]
-    for path in paths:
-        try:
-            empty = {name: [""] for name in NUMBERS}
-            table = pd.read_csv(path, keep_default_na=False, na_values=empty, float_precision="round_trip")
-        except (OSError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-            raise InputError(f"{path} cannot be read as CSV ({error}).") from None
-        if absent := [name for name in columns if name not in table]:
-            raise InputError(f"{path} has no column {absent[0]!r}: it is not an export of trainings.")
-        tables.append(table[columns])
-    return pd.concat([table for table in tables if len(table)] or tables)
+    tables = [_read(path) for path in paths]
+    return pd.concat([table for table in tables if len(table)] or [pd.DataFrame(columns=list(KINDS))])
+
+
+def _read(path: Path) -> pd.DataFrame:
+    try:
+        table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    except (OSError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        raise InputError(f"{path} cannot be read as CSV ({error}).") from None
+    for name, kind in KINDS.items():
+        if name not in table:
+            raise InputError(f"{path} has no column {name!r}: it is not an export of trainings.")
+        if kind == "TEXT":
+            continue
+        try:  # by Python's own numbers, which are exactly what was written; a training that failed has none
+            table[name] = table[name].replace("", "nan").astype(int if kind == "INTEGER" else float)
+        except (ValueError, TypeError) as error:
+            raise InputError(f"The column {name!r} of {path} is not all numbers ({error}).") from None
+    return table[list(KINDS)]

@@ -1,0 +1,43 @@
+"""Small real runs of the paper's tables, and trainings that might have been."""
+
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from rich.console import Console
+
+from ssread.evaluate import DatasetId, Store
+from ssread.evaluate.protocol import trainings
+from ssread.evaluate.question import BASE, POSITIONS, Question
+from ssread.paper.items import Context
+from ssread.train.runs import RunResult
+
+SMALL: Mapping[str, Any] = {"seeds": 1, "folds": 2, "epochs": 1, "model": {"hidden_channels": 8}}
+
+
+def context(out: Path, **options: Any) -> Context:
+    """What the command would make, with a console that is read."""
+    options = {"datasets": ["MUTAG"], "settings": SMALL, "device": "cpu", "workers": 1, **options}
+    return Context(Store(out / "results.sqlite"), out, console=Console(file=io.StringIO(), width=200), **options)
+
+
+def printed(made_with: Context) -> str:
+    return made_with.console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def imagined(store: Store, question: Question, datasets: Sequence[str] = ("MUTAG",), seed: int = 0) -> pd.DataFrame:
+    """Every training a question may ask for, with random results, in a store."""
+    rng = np.random.default_rng(seed)
+    groups = [(*cell, k) for cell in [*question.cells(), BASE] for k in (None, *POSITIONS)]
+    runs = {repr(run): run for group in groups for run in trainings(question, *group)}
+    for dataset in datasets:
+        for run in runs.values():
+            labels = rng.integers(0, 2, 20)
+            probabilities = np.eye(2, dtype=np.float32)[np.where(rng.random(20) < 0.8, labels, 1 - labels)]
+            valid = float(rng.integers(0, 18)) / 17
+            result = RunResult(run, 1, 1, valid, 0.5, np.arange(20), labels, probabilities)
+            store.add(DatasetId(dataset, "0" * 64), result, question.training, "cpu")
+    return store.table()

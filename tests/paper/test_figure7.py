@@ -1,0 +1,71 @@
+import dataclasses
+
+from paper_runs import SMALL, context, imagined, printed
+
+from ssread.evaluate import Store
+from ssread.evaluate.question import POSITIONS, Question
+from ssread.paper import figure7
+
+QUESTION = Question(folds=2, seeds=2)
+
+
+def curves(store, datasets=("MUTAG",)):
+    rows = imagined(store, QUESTION, datasets)
+    return [point for dataset in figure7.HERE for point in figure7.points(rows, dataset, QUESTION)]
+
+
+def test_trained_drawn_and_not_trained_again(mutag, tmp_path):
+    made = context(tmp_path)
+    files = figure7.run(made)
+    assert {path.name for path in files} == {"figure7.svg", "figure7.png", "figure7.md", "runs.csv"}
+    rows = made.trainings()
+    assert len(rows) == (1 + len(POSITIONS) + len(figure7.GAMMAS) - 1) * 2
+    assert figure7.progress(made) == (18, 18, "trainings")
+    before = [path.read_bytes() for path in files]
+    assert [path.read_bytes() for path in figure7.run(context(tmp_path, train=False))] == before
+    assert made.trainings().equals(rows)
+    assert "18 of 27 points" not in printed(made)
+    assert "9 of 27 points are there" in (tmp_path / "figure7" / "figure7.md").read_text()
+    assert figure7.progress(context(tmp_path, datasets=[])) == (18, 54, "trainings")
+
+
+def test_curves_meet_where_they_share_a_point(tmp_path):
+    """Gamma is varied at the K that validation chose, and the usual gamma there is the point of the curve over K."""
+    with Store(tmp_path / "results.sqlite") as store:
+        points = [point for point in curves(store) if point.dataset == "MUTAG"]
+    over_k = {point.positions: point.cell for point in points if point.varied == "K"}
+    (usual,) = [point for point in points if point.varied == "gamma" and point.gamma == QUESTION.gamma]
+    assert list(over_k) == list(POSITIONS)
+    assert usual.cell is not None
+    assert usual.cell == over_k[usual.positions]
+
+
+def test_drawn_from_a_part_and_says_what_is_missing(tmp_path):
+    with Store(tmp_path / "results.sqlite") as store:
+        points = curves(store, ("MUTAG", "NCI1"))
+    lacking = [
+        dataclasses.replace(point, cell=None)
+        if (point.dataset, point.varied, point.positions) == ("NCI1", "K", 8)
+        else point
+        for point in points
+    ]
+    svg, png = figure7.draw(lacking, tmp_path / "figure7")
+    text = svg.read_text()
+    assert text.count(">missing: 8<") == 1
+    assert text.count(">missing<") == 2, "both curves of IMDB-MULTI"
+    assert text.count(">missing: 0, 0.001, 0.1, 1<") == 2, "gamma was varied nowhere"
+    first = svg.read_bytes(), png.read_bytes()
+    assert tuple(path.read_bytes() for path in figure7.draw(lacking, tmp_path / "figure7")) == first
+
+
+def test_nothing_there_is_drawn_as_missing(tmp_path):
+    made = context(tmp_path, train=False, settings=SMALL)
+    svg = figure7.run(made)[0]
+    assert svg.read_text().count(">missing<") == 6
+
+
+def test_the_page_is_made_from_the_csv(tmp_path):
+    made = context(tmp_path, train=False, settings={}, datasets=[])
+    imagined(made.store, Question(), ("NCI1",))
+    figure7.run(made)
+    assert figure7.page(tmp_path / "figure7") == (tmp_path / "figure7" / "figure7.md").read_text()
