@@ -127,7 +127,7 @@ class Set2Set(Phi):
         answer = torch.cat([query, query], dim=-1)
         for _ in range(self.processing_steps):
             query, memory = self._lstm(answer, query, memory)
-            scores = (x * query.index_select(0, index)).sum(dim=-1, keepdim=True)
+            scores = (x * segment.take(query, index)).sum(dim=-1, keepdim=True)
             weights = segment.softmax(scores, index, dim_size)
             answer = torch.cat([query, segment.sum(weights * x, index, dim_size)], dim=-1)
         return _zero_where_empty(answer, index)
@@ -186,8 +186,8 @@ class Sort(Phi):
         rank = torch.arange(self.k, device=x.device)
         slot = (first.unsqueeze(1) + rank).clamp(max=x.size(0))
         slot = torch.where(rank < members.unsqueeze(1), slot, x.size(0))  # the row of zeros appended below
-        padded = torch.cat([x.index_select(0, order), x.new_zeros(1, x.size(1))])
-        return padded.index_select(0, slot.flatten()).view(dim_size, self.k, x.size(1))
+        padded = torch.cat([segment.take(x, order), x.new_zeros(1, x.size(1))])
+        return segment.take(padded, slot.flatten()).view(dim_size, self.k, x.size(1))
 
     def _order(self, x: Tensor, index: Tensor) -> Tensor:
         """Nodes by group, and within it by channels from the last to the first, larger first."""

@@ -11,7 +11,7 @@ from torch import Tensor
 from ssread import segment
 from ssread.errors import InputError
 
-__all__ = ["align", "closest", "cosine_cost", "soft_min", "soft_ssa"]
+__all__ = ["align", "closest", "cosine_cost", "direction", "soft_min", "soft_ssa"]
 
 
 def cosine_cost(H: Tensor, P: Tensor) -> Tensor:
@@ -99,8 +99,13 @@ def soft_ssa(
     return segment.sum(node_costs, index, dim_size)
 
 
+def direction(vectors: Tensor) -> Tensor:
+    """Vectors [..., d] at length one; a zero vector stays zero."""
+    return vectors / _norm(vectors)
+
+
 def _cosine_cost(H: Tensor, P: Tensor) -> Tensor:
-    similarity = (P / _norm(P)) @ H.mT / _norm(H).mT  # [K, N]: reductions over a few positions are fast this way round
+    similarity = direction(P) @ H.mT / _norm(H).mT  # [K, N]: reductions over a few positions are fast this way round
     return (1 - similarity).clamp(0, 2).mT  # rounding may step over either end
 
 

@@ -1,8 +1,9 @@
 """Sums over neighbours: the product of a batch's adjacency matrix with its node vectors.
 
 On a CPU the edges are put in order of the node they enter, once per batch, and ``embedding_bag`` adds the neighbours
-of a node up while it reads them: a twentieth of the time of gathering, scaling and scattering messages. Everywhere
-else, and while a transform traces or lifts the code, messages are gathered and scattered by :mod:`ssread.segment`.
+of a node up while it reads them: a twentieth of the time of gathering, scaling and scattering messages. On a GPU
+:mod:`ssread.kernels.messages` does the same for all replicas at once. Everywhere else, and while a transform traces or
+lifts the code, messages are gathered and scattered by :mod:`ssread.segment`.
 """
 
 from functools import cached_property
@@ -12,9 +13,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from ssread import segment
+from ssread import kernels, segment
 
-__all__ = ["Neighbours"]
+__all__ = ["Bags", "Neighbours"]
 
 
 class Neighbours:
@@ -24,47 +25,82 @@ class Neighbours:
         source: The node every edge leaves, [E].
         target: The node every edge enters, [E].
         num_nodes: The number of nodes N.
+        start: Where each node's edges begin, [N + 1], where edges are known to be sorted by the node they leave.
+        symmetric: Whether every edge is known to have its reverse, with the same features; with ``start`` only.
     """
 
-    def __init__(self, source: Tensor, target: Tensor, num_nodes: int):
+    def __init__(
+        self,
+        source: Tensor,
+        target: Tensor,
+        num_nodes: int,
+        start: Tensor | None = None,
+        symmetric: bool = False,
+    ):
         self.source, self.target, self.num_nodes = source, target, num_nodes
+        self._start, self._symmetric = start, symmetric
 
     def sum(self, values: Tensor, weight: Tensor | None = None) -> Tensor:
         """For every node the sum of its neighbours' values, [N, d]; ``weight`` [E] scales edges and learns nothing."""
+        if kernels.usable(values):
+            from ssread.kernels.messages import sum_messages
+
+            return sum_messages(values, self.entering, self.leaving, weight=weight)
         if segment.is_concrete(values, self.source) and values.dtype in (torch.float32, torch.float64):
             return _BagSum.apply(values, weight, self)
-        messages = values.index_select(0, self.source)
+        messages = segment.take(values, self.source)
         if weight is not None:
             messages = messages * weight.unsqueeze(-1)
         return segment.sum(messages, self.target, self.num_nodes)
 
     @cached_property
-    def entering(self) -> "_Bags":
-        """The edges by the node they enter, each naming the node it left."""
-        return _Bags.of(self.target, self.source, self.num_nodes)
+    def inverse_root_degree(self) -> Tensor:
+        """One over the root of the number of edges that enter a node and one more, [N]."""
+        if self._start is not None and self._symmetric:
+            degree = self._start.diff()
+        else:
+            degree = segment.count(self.target, self.num_nodes)
+        return (degree + 1).to(torch.get_default_dtype()).rsqrt()
 
     @cached_property
-    def leaving(self) -> "_Bags":
+    def entering(self) -> "Bags":
+        """The edges by the node they enter, each naming the node it left."""
+        if self._start is not None and self._symmetric:
+            return self.leaving
+        return Bags.of(self.target, self.source, self.num_nodes)
+
+    @cached_property
+    def leaving(self) -> "Bags":
         """The edges by the node they leave, each naming the node it enters: the transposed matrix."""
-        return _Bags.of(self.source, self.target, self.num_nodes)
+        if self._start is not None:
+            return Bags(self._start, self.target, None)
+        return Bags.of(self.source, self.target, self.num_nodes)
 
 
-class _Bags(NamedTuple):
-    """Edges in order of one of their ends: ``other`` [E] is the other end, ``start`` [N + 1] where a node's begin."""
+class Bags(NamedTuple):
+    """Edges in order of one of their ends: those of node n stand from ``start[n]`` to ``start[n + 1]``.
 
-    other: Tensor
+    Attributes:
+        start: Where each node's edges begin, [N + 1].
+        other: The node at the other end, [E].
+        order: The number of every edge, [E]; None where the edges stand in this order already.
+    """
+
     start: Tensor
-    order: Tensor | None  # None where the edges stand in this order already
+    other: Tensor
+    order: Tensor | None
 
     @classmethod
-    def of(cls, by: Tensor, other: Tensor, num_nodes: int) -> "_Bags":
+    def of(cls, by: Tensor, other: Tensor, num_nodes: int) -> "Bags":
+        """From the end to order by, the other end of every edge, and the number of nodes."""
         start = F.pad(segment.count(by, num_nodes).cumsum(0), (1, 0))
-        if bool((by[1:] >= by[:-1]).all()):
-            return cls(other.contiguous(), start, None)
+        if segment.is_concrete(by) and bool((by[1:] >= by[:-1]).all()):
+            return cls(start, other.contiguous(), None)
         order = by.argsort(stable=True)
-        return cls(other.index_select(0, order), start, order)
+        return cls(start, other.index_select(0, order), order)
 
     def sum(self, values: Tensor, weight: Tensor | None) -> Tensor:
+        """For every node the sum of the values at the other ends, by ``embedding_bag``."""
         if weight is not None and self.order is not None:
             weight = weight.index_select(0, self.order)
         return F.embedding_bag(

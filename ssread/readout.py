@@ -1,16 +1,18 @@
 """The two readouts: GRead aggregates all nodes of a graph, SSRead does so per structural position."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor, nn
 from torch_geometric.nn.aggr import Aggregation
 
-from ssread import segment
-from ssread.aggregate import Aggr, make_aggregation
+from ssread import kernels, segment
+from ssread.aggregate import Aggr, Max, Mean, Sum, make_aggregation
 from ssread.errors import InputError
-from ssread.functional import align, closest, cosine_cost, soft_min
+from ssread.functional import align, closest, cosine_cost, direction, soft_min
 
 __all__ = ["GlobalReadout", "Reading", "SSRead"]
 
@@ -22,28 +24,35 @@ class Reading:
     Attributes:
         vectors: Graph vectors, [B, out_channels], position-major.
         positions: The structural position of every node, [N].
-        costs: The cost of every node at every position, [N, K]; None for the global readout, which aligns nothing.
+        node_costs: The smoothed least cost of every node, [N]; None for the global readout, which aligns nothing.
         index: The graph of every node, [N].
-        gamma: The smoothing of the alignment loss.
+        ptr: Where each graph's nodes begin, [B + 1], where that is known.
+        find_costs: Gives the cost of every node at every position, [N, K].
     """
 
     vectors: Tensor
     positions: Tensor
-    costs: Tensor | None
+    node_costs: Tensor | None
     index: Tensor
-    gamma: float
+    ptr: Tensor | None = None
+    find_costs: Callable[[], Tensor | None] = lambda: None
+
+    @cached_property
+    def costs(self) -> Tensor | None:
+        """The cost of every node at every position, [N, K]; None for the global readout."""
+        return self.find_costs()
 
     def alignment_costs(self) -> Tensor:
         """The smoothed alignment cost of every graph (Equation 4 by Theorem 2), [B]."""
-        if self.costs is None:
+        if self.node_costs is None:
             return self.vectors.new_zeros(self._num_graphs())
-        return segment.sum(soft_min(self.costs, self.gamma), self.index, self._num_graphs())
+        return _sum_per_graph(self.node_costs.unsqueeze(-1), self.index, self.ptr, self._num_graphs()).squeeze(-1)
 
     def alignment_loss(self) -> Tensor:
         """The alignment loss of the batch (Equation 6): summed over a graph's nodes, averaged over graphs."""
-        if self.costs is None:
+        if self.node_costs is None:
             return self.vectors.new_zeros(())
-        return soft_min(self.costs, self.gamma).sum() / (self._num_graphs() or 1)
+        return self.node_costs.sum() / (self._num_graphs() or 1)
 
     def _num_graphs(self) -> int:
         return math.prod(self.vectors.shape[:-1])
@@ -51,6 +60,10 @@ class Reading:
     def __repr__(self) -> str:
         costs = "" if self.costs is None else f", costs={list(self.costs.shape)}"
         return f"Reading(vectors={list(self.vectors.shape)}, positions={list(self.positions.shape)}{costs})"
+
+
+#: The aggregations that a GPU kernel does while it reads the nodes.
+_FUSED = {Sum: "sum", Mean: "mean", Max: "max"}
 
 
 class GlobalReadout(Aggregation):
@@ -113,9 +126,19 @@ class GlobalReadout(Aggregation):
     ) -> Reading:
         """As :meth:`forward`, with the interface of :meth:`SSRead.read`: one position, an alignment loss of zero."""
         nodes = _Nodes(x, index, ptr, dim_size, dim, self.in_channels)
-        vectors = self.aggr(nodes.x, nodes.index, dim_size=nodes.num_graphs)
+        vectors = self.aggregate(nodes, None, 1)
         positions = torch.zeros_like(nodes.index)
-        return Reading(nodes.shape_graphs(vectors), nodes.shape_nodes(positions), None, nodes.index, 0.0)
+        return Reading(nodes.shape_graphs(vectors), nodes.shape_nodes(positions), None, nodes.index)
+
+    def aggregate(self, nodes: "_Nodes", positions: Tensor | None, num_positions: int) -> Tensor:
+        """Phi over the nodes of every (graph, position) pair, [graphs * K, out]; without positions K is 1."""
+        how = _FUSED.get(type(self.aggr))
+        if how is not None and nodes.ptr is not None and kernels.usable(nodes.x):
+            from ssread.kernels.read import reduce
+
+            return reduce(nodes.x, nodes.ptr, positions, num_positions, how)
+        pair = nodes.index if positions is None else nodes.index * num_positions + positions
+        return self.aggr(nodes.x, pair, dim_size=nodes.num_graphs * num_positions)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.in_channels}, aggr={self.aggr!r})"
@@ -220,10 +243,20 @@ class SSRead(Aggregation):
             reach_nodes: Whether the alignment loss sends gradient to the node vectors too. Algorithm 1 says no.
         """
         nodes = _Nodes(x, index, ptr, dim_size, dim, self.in_channels)
-        costs = cosine_cost(nodes.x if reach_nodes else nodes.x.detach(), self.prototypes)
-        positions = closest(costs)
+
+        def find_costs() -> Tensor:
+            return cosine_cost(nodes.x if reach_nodes else nodes.x.detach(), self.prototypes)
+
+        if kernels.usable(nodes.x) and not reach_nodes:
+            from ssread.kernels import read
+
+            positions, soft = read.align(nodes.x, direction(self.prototypes), self.gamma)
+        else:
+            costs = find_costs()
+            positions, soft = closest(costs), soft_min(costs, self.gamma)
+            find_costs = lambda: costs  # noqa: E731
         vectors = nodes.shape_graphs(self._aggregate(nodes, positions))
-        return Reading(vectors, nodes.shape_nodes(positions), costs, nodes.index, self.gamma)
+        return Reading(vectors, nodes.shape_nodes(positions), soft, nodes.index, nodes.ptr, find_costs)
 
     def align(self, x: Tensor) -> Tensor:
         """The structural position of every node (Equation 2), [..., N]."""
@@ -277,9 +310,8 @@ class SSRead(Aggregation):
 
     def _aggregate(self, nodes: "_Nodes", positions: Tensor) -> Tensor:
         """Equation 3: phi over the nodes of every (graph, position) pair, [graphs, K * out]."""
-        pair = nodes.index * self.num_positions + positions
-        pairs = nodes.num_graphs * self.num_positions
-        return self.per_position.aggr(nodes.x, pair, dim_size=pairs).view(nodes.num_graphs, self.out_channels)
+        vectors = self.per_position.aggregate(nodes, positions, self.num_positions)
+        return vectors.view(nodes.num_graphs, self.out_channels)
 
     def __repr__(self) -> str:
         return (
@@ -316,6 +348,7 @@ class _Nodes:
             index = (offset.unsqueeze(1) + index).flatten()
         self.x = x.reshape(-1, in_channels)
         self.index = index
+        self.ptr = ptr if copies == 1 else None
         self.num_graphs = copies * graphs
         self._nodes, self._graphs = num_nodes, graphs
 
@@ -358,6 +391,15 @@ def _graph_of_node(
                 f"but there are {dim_size} graphs, numbered from 0 (dim_size={dim_size})."
             )
     return index, dim_size
+
+
+def _sum_per_graph(values: Tensor, index: Tensor, ptr: Tensor | None, num_graphs: int) -> Tensor:
+    """Sums of rows [N, d] per graph, [num_graphs, d]."""
+    if ptr is not None and kernels.usable(values):
+        from ssread.kernels.read import reduce
+
+        return reduce(values, ptr, None, 1, "sum")
+    return segment.sum(values, index, num_graphs)
 
 
 def _check_width(x: Tensor, in_channels: int) -> Tensor:

@@ -3,12 +3,17 @@
 PyG's ``scatter`` writes into a fresh tensor in place, which ``torch.func.vmap`` refuses as soon as the groups differ
 between replicas and the rows do not (as they do when only prototypes are stacked). These do not, keep static shapes,
 and ``index_add`` takes a third of the time of ``scatter_add`` on a CPU. An empty group is exactly zero.
+
+Lifted over R replicas, torch would add up and fetch rows replica by replica; here that is one call on the rows of all.
+On a GPU rows are added in a fixed order, so that the same input gives bitwise the same sums.
 """
+
+from typing import Any
 
 import torch
 from torch import Tensor
 
-__all__ = ["count", "is_concrete", "max", "mean", "outer", "rank", "softmax", "sum"]
+__all__ = ["count", "is_concrete", "max", "mean", "outer", "rank", "softmax", "sum", "take"]
 
 
 def sum(values: Tensor, index: Tensor, size: int) -> Tensor:
@@ -17,8 +22,13 @@ def sum(values: Tensor, index: Tensor, size: int) -> Tensor:
     Half-precision rows are added in float32: a large graph would drown its own small terms.
     """
     wide = values.float() if values.dtype in (torch.bfloat16, torch.float16) else values
-    total = wide.new_zeros(size, *values.shape[1:]).index_add(0, index, wide)
+    total = _add_up(wide, index, size) if _is_plain(values) else _Sum.apply(wide, index, size)
     return total.to(values.dtype)
+
+
+def take(values: Tensor, index: Tensor) -> Tensor:
+    """The rows numbered ``index`` [N] of ``values`` [size, ...]: the other direction of :func:`sum`."""
+    return values.index_select(0, index) if _is_plain(values) else _Take.apply(values, index)
 
 
 def is_concrete(*tensors: Tensor) -> bool:
@@ -30,7 +40,7 @@ def is_concrete(*tensors: Tensor) -> bool:
 
 def count(index: Tensor, size: int) -> Tensor:
     """The number of rows in every group, [size], as integers."""
-    return torch.zeros(size, dtype=torch.long, device=index.device).index_add(0, index, torch.ones_like(index))
+    return sum(torch.ones_like(index), index, size)
 
 
 def mean(values: Tensor, index: Tensor, size: int) -> Tensor:
@@ -49,8 +59,8 @@ def max(values: Tensor, index: Tensor, size: int) -> Tensor:
 def softmax(scores: Tensor, index: Tensor, size: int) -> Tensor:
     """Scores to weights that sum to one within every group, [N, ...]."""
     highest = max(scores.detach(), index, size)
-    weights = (scores - highest.index_select(0, index)).exp()
-    return weights / sum(weights, index, size).index_select(0, index)
+    weights = (scores - take(highest, index)).exp()
+    return weights / take(sum(weights, index, size), index)
 
 
 def rank(index: Tensor, size: int, by: Tensor | None = None) -> Tensor:
@@ -92,3 +102,70 @@ def outer(left: Tensor, right: Tensor, index: Tensor, size: int) -> Tensor:
     right = sum(right, slot, blocks * block).view(blocks, block, right.size(1))
     group = (torch.arange(blocks, device=index.device).unsqueeze(1) >= end).sum(dim=1).clamp(max=size - 1)
     return sum(left.mT @ right, group, size)
+
+
+def _is_plain(values: Tensor) -> bool:
+    """Whether torch's own operations do best: one model on a CPU, or a compiler that wants to see through them."""
+    return torch.compiler.is_compiling() or is_concrete(values)
+
+
+def _add_up(values: Tensor, index: Tensor, size: int) -> Tensor:
+    total = values.new_zeros(size, *values.shape[1:])
+    if values.is_cuda and values.is_floating_point():
+        return total.index_put_((index,), values, accumulate=True)  # sorts; index_add takes rows as they come
+    return total.index_add_(0, index, values)
+
+
+class _Sum(torch.autograd.Function):
+    @staticmethod
+    def forward(values: Tensor, index: Tensor, size: int) -> Tensor:
+        return _add_up(values, index, size)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Tensor, Tensor, int], output: Tensor) -> None:
+        ctx.save_for_backward(inputs[1])
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
+        return _Take.apply(grad, ctx.saved_tensors[0]), None, None
+
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple[int | None, ...], *inputs: Any) -> tuple[Tensor, int]:
+        values, index, size = inputs
+        values, index = _stacked(info, in_dims, values, index)
+        total = _Sum.apply(values.flatten(0, 1), _of_replica(index, size), info.batch_size * size)
+        return total.view(info.batch_size, size, *values.shape[2:]), 0
+
+
+class _Take(torch.autograd.Function):
+    @staticmethod
+    def forward(values: Tensor, index: Tensor) -> Tensor:
+        return values.index_select(0, index)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Tensor, Tensor], output: Tensor) -> None:
+        ctx.size = inputs[0].size(0)
+        ctx.save_for_backward(inputs[1])
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
+        return _Sum.apply(grad, ctx.saved_tensors[0], ctx.size), None
+
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple[int | None, ...], *inputs: Any) -> tuple[Tensor, int]:
+        values, index = _stacked(info, in_dims, *inputs)
+        rows = _Take.apply(values.flatten(0, 1), _of_replica(index, values.size(1)))
+        return rows.view(*index.shape, *values.shape[2:]), 0
+
+
+def _stacked(info: Any, in_dims: tuple[int | None, ...], *tensors: Tensor) -> list[Tensor]:
+    """Every tensor with the replicas in front, also where they share it."""
+    return [
+        tensor.expand(info.batch_size, *tensor.shape) if dim is None else tensor.movedim(dim, 0)
+        for dim, tensor in zip(in_dims, tensors, strict=False)
+    ]
+
+
+def _of_replica(index: Tensor, size: int) -> Tensor:
+    """Group numbers [R, N] as those of R times as many groups, [R * N]."""
+    return (index + torch.arange(index.size(0), device=index.device).unsqueeze(1) * size).flatten()

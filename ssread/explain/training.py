@@ -4,8 +4,9 @@ from ssread.data.graphset import GraphSet
 from ssread.data.splits import Fold, stratified_folds
 from ssread.errors import InputError
 from ssread.models import GraphClassifier, model_for
-from ssread.train.engine import Alone, Engine, Lifted, State
+from ssread.train.engine import Alone, Engine, State
 from ssread.train.fit import fit
+from ssread.train.lifted import Lifted
 from ssread.train.runs import Run, RunResult, Training
 
 __all__ = ["fold_of", "trained_model"]

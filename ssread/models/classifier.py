@@ -108,7 +108,8 @@ class GraphClassifier(nn.Module):
         graphs = Graphs.of(x, edge_index, batch, edge_attr, batch_size, mask)
         encoding = self.encoder(graphs)
         # Rows dropped by pooling form one more group, which is read like the others and cut off.
-        reading = self.readout.read(encoding.x, encoding.batch, dim_size=graphs.batch_size + int(encoding.dropped))
+        size = graphs.batch_size + int(encoding.dropped)
+        reading = self.readout.read(encoding.x, encoding.batch, encoding.ptr, dim_size=size)
         vectors = reading.vectors[: graphs.batch_size]
         return Output(self.head(vectors), vectors, encoding, reading)
 

@@ -3,7 +3,6 @@
 import torch
 from torch import Tensor, nn
 
-from ssread import segment
 from ssread.models.graphs import Graphs
 from ssread.models.layers import EdgeMessages
 from ssread.models.stack import Stack
@@ -38,11 +37,9 @@ class EdgeAwareGCNConv(nn.Module):
 
     def forward(self, h: Tensor, graphs: Graphs) -> Tensor:
         """Node vectors [N, d] to node vectors."""
-        x = self.lin(h)
-        degree = (segment.count(graphs.target, graphs.num_nodes) + 1).to(h.dtype).unsqueeze(-1)
-        scale = degree.rsqrt()
-        weight = scale.squeeze(-1).index_select(0, graphs.source)  # the other root is the same for all of a node's
-        return self.messages(x, graphs, weight) * scale + (x + self.root).relu() / degree
+        scale = graphs.neighbours.inverse_root_degree.to(h.dtype)
+        x = nn.functional.linear(h, self.lin.weight)  # its bias joins the vectors that are added to x anyway
+        return self.messages(x, graphs, bias=self.lin.bias, scale=scale, root=self.root)
 
 
 class GCN(Stack):

@@ -35,8 +35,8 @@ class GINConv(nn.Module):
 
     def forward(self, h: Tensor, graphs: Graphs) -> Tensor:
         """Node vectors [N, d] to node vectors."""
-        h = (1 + self.epsilon) * h + self.messages(h, graphs)
-        return self.leave(self.norm(self.enter(h), graphs.mask).relu())
+        h = self.messages(h, graphs, factor=1 + self.epsilon)
+        return self.leave(self.norm(self.enter(h), graphs.mask, relu=True))
 
 
 class GIN(Stack):

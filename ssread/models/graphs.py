@@ -24,6 +24,7 @@ class Graphs:
         batch_size: The number of graphs B; graphs without nodes are allowed anywhere.
         mask: 1 for real nodes and 0 for padding, [N, 1], or None where all are real.
         neighbours: The edges again, ready for sums over neighbours.
+        ptr: Where each graph's nodes begin, [B + 1], where they are known to stand graph by graph; else None.
     """
 
     x: Tensor
@@ -33,6 +34,7 @@ class Graphs:
     batch_size: int
     mask: Tensor | None
     neighbours: Neighbours
+    ptr: Tensor | None = None
 
     @classmethod
     def of(
@@ -100,12 +102,14 @@ class Encoding:
         batch: The graph of every row, [M]. Rows dropped by pooling stay in place and hold ``batch_size``.
         losses: Auxiliary losses of the encoder, one value per graph each, [B].
         dropped: Whether some rows may have been dropped.
+        ptr: Where each graph's rows begin, [B + 1], where they are known to stand graph by graph; else None.
     """
 
     x: Tensor
     batch: Tensor
     losses: dict[str, Tensor] = field(default_factory=dict)
     dropped: bool = False
+    ptr: Tensor | None = None
 
     def __repr__(self) -> str:
         losses = "".join(f", {name}" for name in self.losses)

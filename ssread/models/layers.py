@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from ssread import segment
+from ssread import kernels, segment
 from ssread.models.graphs import Graphs
 
 __all__ = ["BatchNorm", "Dropout", "EdgeMessages", "head"]
@@ -20,8 +20,30 @@ class BatchNorm(nn.BatchNorm1d):
     running_var: Tensor
     num_batches_tracked: Tensor
 
-    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Normalises rows [N, d]; ``mask`` [N, 1] is 1 for the rows that count."""
+    def forward(
+        self, x: Tensor, mask: Tensor | None = None, relu: bool = False, dropout: "Dropout | None" = None
+    ) -> Tensor:
+        """Normalises rows [N, d], and goes on with a relu and dropout where asked: on a GPU that is one kernel.
+
+        Args:
+            x: The rows.
+            mask: 1 for the rows that count, [N, 1]; None where all do.
+            relu: Whether a relu follows.
+            dropout: What follows then.
+        """
+        if self.training and kernels.usable(x) and (dropout is None or dropout.p < 1):
+            from ssread.kernels.norm import norm_relu_dropout
+
+            rows = None if mask is None else mask.squeeze(-1)
+            share = 0.0 if dropout is None else dropout.p
+            y, mean, var = norm_relu_dropout(x, rows, self.weight, self.bias, self.eps, relu, share)
+            self._keep(mean, var, x.new_tensor(x.size(0)) if mask is None else mask.sum())
+            return y
+        y = self._plain(x, mask)
+        y = y.relu() if relu else y
+        return y if dropout is None else dropout(y)
+
+    def _plain(self, x: Tensor, mask: Tensor | None) -> Tensor:
         if mask is None and (x.size(0) > 1 or not self.training):
             return super().forward(x)
         if not self.training:
@@ -30,12 +52,16 @@ class BatchNorm(nn.BatchNorm1d):
         rows = mask.sum().clamp(min=1)
         mean = (x * mask).sum(dim=0) / rows
         var = ((x - mean).square() * mask).sum(dim=0) / rows
-        with torch.no_grad():
-            momentum = self.momentum or 0.0
-            self.num_batches_tracked.add_(1)
-            self.running_mean.mul_(1 - momentum).add_(momentum * mean)
-            self.running_var.mul_(1 - momentum).add_(momentum * var * rows / (rows - 1).clamp(min=1))
+        self._keep(mean, var, rows)
         return self._normalise(x, mean, var)
+
+    @torch.no_grad()
+    def _keep(self, mean: Tensor, var: Tensor, rows: Tensor) -> None:
+        """Moves the running statistics towards those of a batch."""
+        momentum = self.momentum or 0.0
+        self.num_batches_tracked.add_(1)
+        self.running_mean.mul_(1 - momentum).add_(momentum * mean)
+        self.running_var.mul_(1 - momentum).add_(momentum * var * rows / (rows - 1).clamp(min=1))
 
     def _normalise(self, x: Tensor, mean: Tensor, var: Tensor) -> Tensor:
         return (x - mean) * ((var + self.eps).rsqrt() * self.weight) + self.bias
@@ -88,14 +114,67 @@ class EdgeMessages(nn.Module):
         else:
             nn.init.uniform_(self.constant, -1, 1)  # as a linear map of one constant feature would start
 
-    def forward(self, x: Tensor, graphs: Graphs, weight: Tensor | None = None) -> Tensor:
-        """The sum of the messages that arrive at every node, [N, channels]; ``weight`` [E] scales each."""
-        if not self.edge_channels:
-            return graphs.neighbours.sum((x + self.constant).relu(), weight)
-        messages = (x.index_select(0, graphs.source) + self.edge(graphs.edge_attr)).relu()
-        if weight is not None:
-            messages = messages * weight.unsqueeze(-1)
-        return segment.sum(messages, graphs.target, x.size(0))
+    def forward(
+        self,
+        x: Tensor,
+        graphs: Graphs,
+        bias: Tensor | None = None,
+        scale: Tensor | None = None,
+        root: Tensor | None = None,
+        factor: Tensor | None = None,
+    ) -> Tensor:
+        r"""The sum of the messages that arrive at every node, and what the node adds itself, [N, channels].
+
+        Args:
+            x: Node vectors.
+            graphs: The graphs.
+            bias: Added to every node vector first, [channels].
+            scale: s, [N]: the weight of an edge is :math:`s_i s_j`, 1 without it.
+            root: With it every node adds :math:`s_i^2 \mathrm{relu}(x_i + root)`, [channels].
+            factor: With it every node adds this multiple of :math:`x_i`; not together with ``root``.
+        """
+        shift: Tensor = self.edge.bias if self.edge_channels else self.constant
+        if bias is not None:
+            shift = shift + bias
+            root = None if root is None else root + bias
+        if kernels.usable(x):
+            return self._fused(x, graphs, shift, scale, root, factor)
+        if self.edge_channels:
+            assert graphs.edge_attr is not None
+            edges = nn.functional.linear(graphs.edge_attr, self.edge.weight)
+            messages = (segment.take(x, graphs.source) + (edges + shift)).relu()
+            if scale is not None:
+                messages = messages * scale.index_select(0, graphs.source).unsqueeze(-1)
+            total = segment.sum(messages, graphs.target, x.size(0))
+        else:
+            # The other root of an edge's weight is the same for all edges of a node.
+            weight = None if scale is None else scale.index_select(0, graphs.source)
+            total = graphs.neighbours.sum((x + shift).relu(), weight)
+        if scale is not None:
+            total = total * scale.unsqueeze(-1)
+        if root is not None:
+            own = (x + root).relu()
+            total = total + (own if scale is None else own * scale.square().unsqueeze(-1))
+        return total if factor is None else total + factor * x
+
+    def _fused(
+        self,
+        x: Tensor,
+        graphs: Graphs,
+        shift: Tensor,
+        scale: Tensor | None,
+        root: Tensor | None,
+        factor: Tensor | None,
+    ) -> Tensor:
+        from ssread.kernels.messages import own_none, own_relu, own_scaled, sum_messages
+
+        own, form = (root, own_relu) if root is not None else (None, own_none)
+        if factor is not None:
+            own, form = factor.expand(x.size(1)), own_scaled
+        features = graphs.edge_attr if self.edge_channels else None
+        table = self.edge.weight.T if self.edge_channels else None
+        bags = graphs.neighbours.entering, graphs.neighbours.leaving
+        return sum_messages(x, *bags, shift=shift, features=features, table=table, scale=scale, own=own, own_form=form)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(edge_channels={self.edge_channels})"

@@ -45,7 +45,6 @@ class Stack(Encoder):
         """Node vectors of checked graphs."""
         h, outputs = self.node_encoder(graphs.x), []
         for layer, (conv, norm) in enumerate(zip(self.convs, self.norms, strict=True), start=1):
-            h = norm(conv(h, graphs), graphs.mask)
-            h = self.dropout(h.relu() if layer < len(self.convs) else h)
+            h = norm(conv(h, graphs), graphs.mask, relu=layer < len(self.convs), dropout=self.dropout)
             outputs.append(h)
-        return Encoding(torch.cat(outputs, dim=-1) if self.jumping else h, graphs.batch)
+        return Encoding(torch.cat(outputs, dim=-1) if self.jumping else h, graphs.batch, ptr=graphs.ptr)

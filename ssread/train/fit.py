@@ -16,7 +16,8 @@ from torch import Tensor
 from ssread.data.graphset import GraphSet
 from ssread.data.splits import Fold, stratified_folds
 from ssread.errors import InputError
-from ssread.train.engine import Alone, Engine, Lifted, State, Stream, seeded
+from ssread.train.engine import Alone, Engine, State, Stream, seeded
+from ssread.train.lifted import Lifted
 from ssread.train.runs import Run, RunResult, Training
 
 __all__ = ["Best", "Checkpoint", "Loop", "Progress", "fit", "train"]
@@ -31,6 +32,7 @@ def train(
     training: Training | None = None,
     device: str = "cpu",
     progress: Progress | None = None,
+    say: Callable[[str], None] = lambda _: None,
 ) -> list[RunResult]:
     """Trains every run, and judges it once on the test part of its fold.
 
@@ -43,6 +45,7 @@ def train(
         training: How; by default as the paper does.
         device: ``cpu`` or ``cuda``.
         progress: Told after every pass of every run.
+        say: Told in a sentence where the GPU cannot be used as it should.
     """
     training = training or Training()
     folds = [_fold(graphs, run) for run in runs]
@@ -51,7 +54,7 @@ def train(
         return [
             result for engine, run, fold in engines for result in fit(engine, graphs, run, fold, training, progress)
         ]
-    return fit(Lifted(graphs, runs, training, device), graphs, runs, folds, training, progress)
+    return fit(Lifted(graphs, runs, training, device, say), graphs, runs, folds, training, progress)
 
 
 def fit(
@@ -78,41 +81,47 @@ def fit(
     """
     assert graphs.y is not None
     started = time.perf_counter()
+    labels = graphs.y.cpu()
     generators = [torch.Generator().manual_seed(seeded(run, Stream.ORDER)) for run in runs]
     curves: list[dict[str, list[float]]] = [
         {"train_loss": [], "alignment_loss": [], "valid_accuracy": [], "valid_loss": []} for _ in runs
     ]
     results: dict[int, RunResult] = {}
-    alive = list(range(len(runs)))  # which run every model of the engine belongs to
     best = Best(len(runs))
     loop = Loop(generators, curves, best)
     done = 0 if checkpoint is None else checkpoint.restore(loop)
+    here = list(range(len(runs)))  # which run every model of the engine belongs to
+    valid = _pad([folds[r].validation for r in here])
+    active, broken = torch.ones(len(runs), dtype=torch.bool), torch.zeros(len(runs), dtype=torch.bool)
     for epoch in range(done + 1, training.epochs + 1):
-        losses = _one_pass(engine, [folds[r].train for r in alive], [generators[r] for r in alive], training)
-        valid = _pad([folds[r].validation for r in alive])
-        accuracy, valid_loss = _judge(engine.logits(valid).cpu(), graphs.y.cpu(), valid)
-        for model, r in enumerate(alive):
+        losses = engine.one_pass(_plan([folds[r].train for r in here], [generators[r] for r in here], training))
+        accuracy, valid_loss = _judge(engine.logits(valid).cpu(), labels, valid)
+        for model, r in enumerate(here):
+            if not bool(active[model]):
+                continue
             values = (*losses[:, model].tolist(), accuracy[model].item(), valid_loss[model].item())
             for curve, value in zip(curves[r].values(), values, strict=True):
                 curve.append(value)
             if progress is not None:
                 progress(runs[r], epoch, accuracy[model].item())
-        broken = ~(losses.sum(dim=0).isfinite() & valid_loss.isfinite())
-        best.update(engine, epoch, accuracy, valid_loss, ~broken)
-        over = broken | (epoch - best.epoch >= training.patience) | (epoch == training.epochs)
-        if not bool(over.any()):
-            if checkpoint is not None:
-                checkpoint.keep(loop, epoch)
+        broken |= active & ~(losses.sum(dim=0).isfinite() & valid_loss.isfinite())
+        best.update(engine, epoch, accuracy, valid_loss, active & ~broken)
+        over = active & (broken | (epoch - best.epoch >= training.patience) | (epoch == training.epochs))
+        active = active & ~over
+        if checkpoint is not None and bool(active.all()):
+            checkpoint.keep(loop, epoch)
+        # Models that have stopped are trained on, unheeded, until half have: to rebuild the stack costs more.
+        if active.sum() > len(here) // 2:
             continue
-        leaving = over.nonzero().squeeze(1)
-        test = _pad([folds[alive[model]].test for model in leaving.tolist()])
+        leaving = (~active).nonzero().squeeze(1)
+        test = _pad([folds[here[model]].test for model in leaving.tolist()])
         scores = best.logits(engine, leaving, test) if best.state else None  # none of them ever gave a number
         seconds = (time.perf_counter() - started) / len(runs)
         for place, model in enumerate(leaving.tolist()):
-            r, failed = alive[model], ""
-            ids = folds[r].test
+            r, failed = here[model], ""
+            ids, passes = folds[r].test, len(curves[r]["train_loss"])
             if bool(broken[model]):
-                failed = f"the loss was not a number at epoch {epoch}"
+                failed = f"the loss was not a number at epoch {passes}"
             if failed or scores is None:
                 probabilities = np.full((len(ids), graphs.num_classes), math.nan, dtype=np.float32)
             else:
@@ -120,11 +129,11 @@ def fit(
             results[r] = RunResult(
                 run=runs[r],
                 best_epoch=int(best.epoch[model]),
-                epochs=epoch,
+                epochs=passes,
                 valid_accuracy=math.nan if failed else best.accuracy[model].item(),
                 valid_loss=math.nan if failed else best.loss[model].item(),
                 test_ids=ids.numpy(),
-                test_labels=graphs.y.cpu()[ids].numpy(),
+                test_labels=labels[ids].numpy(),
                 test_probabilities=probabilities,
                 curves=curves[r],
                 seconds=seconds,
@@ -132,12 +141,14 @@ def fit(
             )
             if weights is not None and not failed:
                 weights(runs[r], {name: value[model] for name, value in best.state.items()})
-        staying = (~over).nonzero().squeeze(1)
-        alive = [alive[model] for model in staying.tolist()]
-        if not alive:
+        staying = active.nonzero().squeeze(1)
+        if len(staying) == 0:
             break
+        here = [here[model] for model in staying.tolist()]
+        valid = _pad([folds[r].validation for r in here])
         engine.keep(staying)
         best.keep(staying)
+        active, broken = active[staying], broken[staying]
     return [results[r] for r in range(len(runs))]
 
 
@@ -184,12 +195,7 @@ class Best:
         self.epoch = torch.where(better, epoch, self.epoch)
         self.accuracy = torch.where(better, accuracy, self.accuracy)
         self.loss = torch.where(better, loss, self.loss)
-        current = engine.state()
-        if self.state and not bool(better.all()):
-            for name, value in current.items():
-                chosen = better.to(value.device).view(-1, *[1] * (value.dim() - 1))
-                current[name] = torch.where(chosen, value, self.state[name])
-        self.state = current
+        self.state = engine.better_state(better, self.state)
 
     def logits(self, engine: Engine, models: Tensor, ids: Tensor) -> Tensor:
         """Class scores of some models' best passes."""
@@ -201,17 +207,13 @@ class Best:
         self.state = {name: value[models.to(value.device)] for name, value in self.state.items()}
 
 
-def _one_pass(
-    engine: Engine, members: Sequence[Tensor], generators: Sequence[torch.Generator], training: Training
-) -> Tensor:
-    """One pass over every model's training part in its own random order; the mean losses of each, [2, R]."""
-    orders = [part[torch.randperm(len(part), generator=g)] for part, g in zip(members, generators, strict=True)]
-    total, weight = torch.zeros(2, len(members)), torch.zeros(len(members))
-    for ids in _pad(orders).split(training.batch_size, dim=1):
-        graphs = (ids >= 0).sum(dim=1)
-        total += torch.where(graphs > 0, engine.step(ids).cpu() * graphs, 0)
-        weight += graphs
-    return total / weight
+def _plan(members: Sequence[Tensor], generators: Sequence[torch.Generator], training: Training) -> Tensor:
+    """The batches of one pass over every model's training part, each in its own random order, [steps, R, B]."""
+    orders = _pad([part[torch.randperm(len(part), generator=g)] for part, g in zip(members, generators, strict=True)])
+    size = min(training.batch_size, orders.size(1))
+    steps = -(-orders.size(1) // size)
+    orders = F.pad(orders, (0, steps * size - orders.size(1)), value=-1)
+    return orders.view(len(members), steps, size).transpose(0, 1).contiguous()
 
 
 def _judge(logits: Tensor, labels: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:

@@ -10,7 +10,8 @@ from torch import Tensor
 
 from ssread.data.graphset import GraphSet
 from ssread.errors import InputError
-from ssread.train.engine import Alone, Engine, Lifted, Stream, seeded
+from ssread.train.engine import Alone, Engine, Stream, seeded
+from ssread.train.lifted import Lifted
 from ssread.train.runs import Run, Training
 
 __all__ = ["EPOCHS", "Learnt", "learn", "unlabelled"]
@@ -82,8 +83,7 @@ def _fit(
     passes = []
     for epoch in range(1, training.epochs + 1):
         order = torch.stack([torch.randperm(len(graphs), generator=generator) for generator in generators])
-        steps = [engine.step(ids) for ids in even_batches(order, training.batch_size)]
-        passes.append(torch.stack(steps).mean(dim=0).cpu())
+        passes.append(engine.one_pass(torch.stack(list(even_batches(order, training.batch_size)))))
         progress(epoch)
     losses = torch.stack(passes)  # [epochs, 2, R]
     vectors = engine.vectors(torch.arange(len(graphs)).repeat(len(runs), 1))

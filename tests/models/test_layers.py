@@ -52,12 +52,16 @@ def test_messages_edge_by_edge(edge_channels):
     graphs = Graphs.of(*batch)
     messages = EdgeMessages(4, edge_channels).double()
     x = torch.randn(graphs.num_nodes, 4, dtype=torch.float64)
-    weight = torch.rand(batch.edge_index.size(1), dtype=torch.float64)
+    scale, bias = torch.rand(graphs.num_nodes, dtype=torch.float64), torch.randn(4, dtype=torch.float64)
     expected = torch.zeros_like(x)
     for edge, (source, target) in enumerate(batch.edge_index.T.tolist()):
         e = messages.edge(batch.edge_attr[edge]) if edge_channels else messages.constant
-        expected[target] += weight[edge] * (x[source] + e).relu()
-    torch.testing.assert_close(messages(x, graphs, weight), expected)
+        expected[target] += scale[source] * scale[target] * (x[source] + bias + e).relu()
+    torch.testing.assert_close(messages(x, graphs, bias, scale), expected)
+    root, factor = torch.randn(4, dtype=torch.float64), torch.tensor(1.5, dtype=torch.float64)
+    rooted = expected + (x + bias + root).relu() * scale.square().unsqueeze(-1)
+    torch.testing.assert_close(messages(x, graphs, bias, scale, root=root), rooted)
+    torch.testing.assert_close(messages(x, graphs, bias, scale, factor=factor), expected + 1.5 * x)
     assert repr(messages) == f"EdgeMessages(edge_channels={edge_channels})"
 
 

@@ -6,9 +6,10 @@ import torch
 
 from ssread.data import GraphSet, load
 from ssread.errors import InputError
-from ssread.train import Run, RunResult, Training, engine, train
-from ssread.train.engine import Alone, Lifted
+from ssread.train import Run, RunResult, Training, engine, lifted, train
+from ssread.train.engine import Alone
 from ssread.train.fit import _fold, fit
+from ssread.train.lifted import Lifted
 
 SHORT = Training(epochs=6, patience=3, batch_size=16)
 
@@ -23,7 +24,7 @@ def runs(folds: int = 4, **model: object) -> list[Run]:
     return [Run(arguments, seed=fold % 2, fold=fold, num_folds=5) for fold in range(folds)]
 
 
-def lifted(graphs: GraphSet, which: list[Run], training: Training, device: str = "cpu") -> list[RunResult]:
+def cohort_of(graphs: GraphSet, which: list[Run], training: Training, device: str = "cpu") -> list[RunResult]:
     return fit(Lifted(graphs, which, training, device), graphs, which, [_fold(graphs, run) for run in which], training)
 
 
@@ -51,11 +52,12 @@ def test_a_run_in_a_cohort_equals_the_run_alone(graphs, name, readout, device, m
     """Curves, choice of epoch and test probabilities, with runs that stop at different passes."""
     if name != "gcn":
         # A bias before a batch norm has no gradient but rounding, which Adam turns into steps of full length.
-        monkeypatch.setattr(engine, "_adam", lambda parameters, _: torch.optim.SGD(parameters, lr=0.002))
+        for module in (engine, lifted):
+            monkeypatch.setattr(module, "adam", lambda parameters, _: torch.optim.SGD(parameters, lr=0.002))
     which = runs(name=name, readout=readout)
     x = torch.randn(len(graphs.x), 5)  # a constant channel after a batch norm is a 0 that rounding puts on either side
     graphs = dataclasses.replace(graphs, x=x, node_feature_names=tuple("abcde"))
-    together = lifted(graphs, which, SHORT, device)
+    together = cohort_of(graphs, which, SHORT, device)
     assert len({result.epochs for result in together}) > 1 or name != "gcn"
     for run, result in zip(which, together, strict=True):
         assert_same(result, train(graphs, [run], SHORT)[0], exact=False)
@@ -65,9 +67,9 @@ def test_replicas_without_a_last_batch_stand_still(graphs):
     """64 graphs make four batches of 16, 65 make five: in the fifth the first model must not move."""
     which, members = runs(2), [torch.arange(64), torch.arange(65)]
     cohort = Lifted(graphs, which, SHORT, "cpu")
-    cohort.step(torch.stack([part[:16] for part in members]))
+    cohort.one_pass(torch.stack([part[:16] for part in members]).unsqueeze(0))
     before = cohort.state()
-    cohort.step(torch.tensor([[-1], [64]]))
+    cohort.one_pass(torch.tensor([[[-1], [64]]]))
     after = cohort.state()
     moved = [name for name in before if not torch.equal(before[name][1], after[name][1])]
     assert moved

@@ -1,0 +1,224 @@
+"""Batch normalisation over real rows, relu and dropout: two reads and one write forward, four and one backward."""
+
+from typing import Any
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+from ssread.kernels.lifting import fold, power_of_2, unfold
+
+__all__ = ["norm_relu_dropout"]
+
+
+def norm_relu_dropout(
+    x: Tensor, mask: Tensor | None, weight: Tensor, bias: Tensor, eps: float, relu: bool, dropout: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Normalised rows, with relu and dropout where asked for, and the mean and variance of the real rows.
+
+    The dropout of a replica follows from one random number, drawn with torch's generator: backward draws it again
+    from there instead of reading a mask.
+
+    Args:
+        x: Rows, [N, d].
+        mask: 1 for the rows that count, 0 for padding, [N]; None where all count.
+        weight: Scale of every channel, [d].
+        bias: Shift of every channel, [d].
+        eps: Added to the variance.
+        relu: Whether negative entries become 0.
+        dropout: The share of entries to drop, 0 for none, below 1.
+    """
+    mask = x.new_ones(x.size(0)) if mask is None else mask
+    seed = torch.randint(2**31 - 1, (1,), device=x.device) if dropout > 0 else mask[:1].long()
+    arrays = (x, mask, weight, bias, seed)
+    y, mean, var = _NormReluDropout.apply(*(array.unsqueeze(0) for array in arrays), eps, relu, dropout)
+    return y.squeeze(0), mean.squeeze(0), var.squeeze(0)
+
+
+class _NormReluDropout(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        x: Tensor, mask: Tensor, weight: Tensor, bias: Tensor, seed: Tensor, eps: float, relu: bool, dropout: float
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        x, mask = x.contiguous(), mask.contiguous()
+        sizes, grid, rows = _cut(x)
+        blocks = x.new_empty(x.size(0), grid[0], 2, x.size(2))
+        counts = x.new_empty(x.size(0), grid[0])
+        mean, var = x.new_empty(2, x.size(0), x.size(2))
+        y = torch.empty_like(x)
+        if x.numel() == 0:
+            return y, mean.zero_(), var.zero_()
+        _statistics[grid](x, mask, blocks, counts, *sizes, ROWS=rows, CHANNELS=power_of_2(x.size(2)))
+        _combine[(triton.cdiv(x.size(2), 32), x.size(0))](blocks, counts, mean, var, grid[0], x.size(2), BLOCKS=32)
+        _apply[grid](
+            x, y, mean, var, weight.contiguous(), bias.contiguous(), seed.contiguous(), *sizes, eps, dropout,
+            ROWS=rows, CHANNELS=power_of_2(x.size(2)), RELU=relu, DROPOUT=dropout > 0,
+        )  # fmt: skip
+        return y, mean, var
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor, Tensor]) -> None:
+        x, mask, weight, bias, seed, ctx.eps, ctx.relu, ctx.dropout = inputs
+        _, mean, var = output
+        ctx.mark_non_differentiable(mean, var)
+        ctx.save_for_backward(x, mask, weight, bias, seed, mean, var)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, grad: Tensor, *_: Any) -> tuple[Tensor | None, ...]:
+        x, mask, weight, bias, seed, mean, var = (tensor.contiguous() for tensor in ctx.saved_tensors)
+        grad, grad_x = grad.contiguous(), torch.empty_like(x)
+        sizes, grid, rows = _cut(x)
+        sums = x.new_zeros(x.size(0), max(grid[0], 1), 2, x.size(2))
+        total = torch.zeros_like(sums[:, 0])
+        if x.numel() > 0:
+            shape = {"ROWS": rows, "CHANNELS": power_of_2(x.size(2)), "RELU": ctx.relu, "DROPOUT": ctx.dropout > 0}
+            arrays = (x, grad, mean, var, weight, bias, seed)
+            _backward_sums[grid](*arrays, sums, *sizes, ctx.eps, ctx.dropout, **shape)
+            total = sums.sum(dim=1)
+            real = mask.sum(dim=1)
+            _backward_apply[grid](*arrays, mask, real, total, grad_x, *sizes, ctx.eps, ctx.dropout, **shape)
+        return grad_x, None, total[:, 1], total[:, 0], None, None, None, None
+
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple[int | None, ...], *inputs: Any) -> tuple[tuple[Tensor, ...], tuple[int, ...]]:
+        outputs = _NormReluDropout.apply(*fold(info.batch_size, in_dims, inputs))
+        return tuple(unfold(info.batch_size, output) for output in outputs), (0, 0, 0)
+
+
+def _cut(x: Tensor) -> tuple[tuple[int, int], tuple[int, int], int]:
+    """The sizes a kernel is told, its grid, and the rows of one program."""
+    rows = max(8192 // power_of_2(x.size(2)), 1)
+    return (x.size(1), x.size(2)), (triton.cdiv(x.size(1), rows), x.size(0)), rows
+
+
+@triton.jit
+def _statistics(x, mask, blocks, counts, N, D, ROWS: tl.constexpr, CHANNELS: tl.constexpr):
+    """Mean and sum of squared deviations of the real rows of every block: no difference of large numbers."""
+    block, replica = tl.program_id(0), tl.program_id(1).to(tl.int64)
+    row, channel = block * ROWS + tl.arange(0, ROWS), tl.arange(0, CHANNELS)
+    real = tl.load(mask + replica * N + row, mask=row < N, other=0.0)
+    inside = (row < N)[:, None] & (channel < D)[None, :]
+    value = tl.load(x + replica * N * D + row[:, None] * D + channel[None, :], mask=inside, other=0.0)
+    count = tl.sum(real)
+    mean = tl.sum(tl.where(real[:, None] != 0, value * real[:, None], 0.0), axis=0) / tl.maximum(count, 1.0)
+    away = tl.where(real[:, None] != 0, value - mean[None, :], 0.0)
+    place = replica * tl.num_programs(0) + block
+    tl.store(counts + place, count)
+    tl.store(blocks + place * 2 * D + channel, mean, mask=channel < D)
+    tl.store(blocks + place * 2 * D + D + channel, tl.sum(away * away, axis=0), mask=channel < D)
+
+
+@triton.jit
+def _combine(blocks, counts, mean, var, P, D, BLOCKS: tl.constexpr):
+    """Mean and variance of all rows from those of the blocks."""
+    replica = tl.program_id(1).to(tl.int64)
+    channel = tl.program_id(0) * 32 + tl.arange(0, 32)
+    total = tl.zeros((BLOCKS, 32), dtype=tl.float32)
+    rows = tl.zeros((BLOCKS,), dtype=tl.float32)
+    for first in range(0, P, BLOCKS):
+        block = first + tl.arange(0, BLOCKS)
+        count = tl.load(counts + replica * P + block, mask=block < P, other=0.0)
+        inside = (block < P)[:, None] & (channel < D)[None, :]
+        at = (replica * P + block)[:, None] * 2 * D + channel[None, :]
+        total += tl.load(blocks + at, mask=inside, other=0.0) * count[:, None]
+        rows += count
+    count = tl.maximum(tl.sum(rows), 1.0)
+    centre = tl.sum(total, axis=0) / count
+    total = tl.zeros((BLOCKS, 32), dtype=tl.float32)
+    for first in range(0, P, BLOCKS):
+        block = first + tl.arange(0, BLOCKS)
+        rows = tl.load(counts + replica * P + block, mask=block < P, other=0.0)
+        inside = (block < P)[:, None] & (channel < D)[None, :]
+        at = (replica * P + block)[:, None] * 2 * D + channel[None, :]
+        away = tl.load(blocks + at, mask=inside, other=0.0) - centre[None, :]
+        squares = tl.load(blocks + at + D, mask=inside, other=0.0)
+        total += tl.where(inside, squares + rows[:, None] * away * away, 0.0)
+    tl.store(mean + replica * D + channel, centre, mask=channel < D)
+    tl.store(var + replica * D + channel, tl.sum(total, axis=0) / count, mask=channel < D)
+
+
+@triton.jit
+def _kept(seed, replica, here, dropout):
+    """What dropout multiplies every entry by: 0, or what makes up for the dropped."""
+    return tl.where(tl.rand(tl.load(seed + replica), here, n_rounds=7) >= dropout, 1.0 / (1.0 - dropout), 0.0)
+
+
+@triton.jit
+def _apply(
+    x, y, mean, var, weight, bias, seed, N, D, eps, dropout,
+    ROWS: tl.constexpr, CHANNELS: tl.constexpr, RELU: tl.constexpr, DROPOUT: tl.constexpr,
+):  # fmt: skip
+    replica = tl.program_id(1).to(tl.int64)
+    row, channel = tl.program_id(0) * ROWS + tl.arange(0, ROWS), tl.arange(0, CHANNELS)
+    here = row[:, None] * D + channel[None, :]
+    inside = (row < N)[:, None] & (channel < D)[None, :]
+    at = replica * D + channel
+    m = tl.load(mean + at, mask=channel < D, other=0.0)
+    w = tl.load(weight + at, mask=channel < D, other=0.0)
+    w *= 1.0 / tl.sqrt(tl.load(var + at, mask=channel < D, other=1.0) + eps)
+    b = tl.load(bias + at, mask=channel < D, other=0.0)
+    value = (tl.load(x + replica * N * D + here, mask=inside, other=0.0) - m[None, :]) * w[None, :] + b[None, :]
+    if RELU:
+        value = tl.where(value < 0, 0.0, value)
+    if DROPOUT:
+        value *= _kept(seed, replica, here, dropout)
+    tl.store(y + replica * N * D + here, value, mask=inside)
+
+
+@triton.jit
+def _through(
+    x, grad, mean, var, weight, bias, seed, replica, here, inside, channel, N, D, eps, dropout,
+    RELU: tl.constexpr, DROPOUT: tl.constexpr,
+):  # fmt: skip
+    """The gradient before relu and dropout, the normalised rows, and the scale of every channel over its deviation."""
+    at = replica * D + channel
+    m = tl.load(mean + at, mask=channel < D, other=0.0)
+    inverse = 1.0 / tl.sqrt(tl.load(var + at, mask=channel < D, other=1.0) + eps)
+    w = tl.load(weight + at, mask=channel < D, other=0.0)
+    normal = (tl.load(x + replica * N * D + here, mask=inside, other=0.0) - m[None, :]) * inverse[None, :]
+    g = tl.load(grad + replica * N * D + here, mask=inside, other=0.0)
+    if DROPOUT:
+        g *= _kept(seed, replica, here, dropout)
+    if RELU:
+        b = tl.load(bias + at, mask=channel < D, other=0.0)
+        g = tl.where(normal * w[None, :] + b[None, :] > 0, g, 0.0)
+    return tl.where(inside, g, 0.0), tl.where(inside, normal, 0.0), w * inverse
+
+
+@triton.jit
+def _backward_sums(
+    x, grad, mean, var, weight, bias, seed, sums, N, D, eps, dropout,
+    ROWS: tl.constexpr, CHANNELS: tl.constexpr, RELU: tl.constexpr, DROPOUT: tl.constexpr,
+):  # fmt: skip
+    replica = tl.program_id(1).to(tl.int64)
+    row, channel = tl.program_id(0) * ROWS + tl.arange(0, ROWS), tl.arange(0, CHANNELS)
+    here = row[:, None] * D + channel[None, :]
+    inside = (row < N)[:, None] & (channel < D)[None, :]
+    g, normal, _ = _through(
+        x, grad, mean, var, weight, bias, seed, replica, here, inside, channel, N, D, eps, dropout, RELU, DROPOUT
+    )
+    sums += (replica * tl.num_programs(0) + tl.program_id(0)) * 2 * D
+    tl.store(sums + channel, tl.sum(g, axis=0), mask=channel < D)
+    tl.store(sums + D + channel, tl.sum(g * normal, axis=0), mask=channel < D)
+
+
+@triton.jit
+def _backward_apply(
+    x, grad, mean, var, weight, bias, seed, mask, real, total, grad_x, N, D, eps, dropout,
+    ROWS: tl.constexpr, CHANNELS: tl.constexpr, RELU: tl.constexpr, DROPOUT: tl.constexpr,
+):  # fmt: skip
+    replica = tl.program_id(1).to(tl.int64)
+    row, channel = tl.program_id(0) * ROWS + tl.arange(0, ROWS), tl.arange(0, CHANNELS)
+    here = row[:, None] * D + channel[None, :]
+    inside = (row < N)[:, None] & (channel < D)[None, :]
+    g, normal, w = _through(
+        x, grad, mean, var, weight, bias, seed, replica, here, inside, channel, N, D, eps, dropout, RELU, DROPOUT
+    )
+    count = tl.maximum(tl.load(real + replica), 1.0)
+    of_g = tl.load(total + replica * 2 * D + channel, mask=channel < D, other=0.0) / count
+    of_normal = tl.load(total + replica * 2 * D + D + channel, mask=channel < D, other=0.0) / count
+    counts = tl.load(mask + replica * N + row, mask=row < N, other=0.0)
+    g -= counts[:, None] * (of_g[None, :] + normal * of_normal[None, :])
+    tl.store(grad_x + replica * N * D + here, g * w[None, :], mask=inside)
