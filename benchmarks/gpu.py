@@ -1,0 +1,233 @@
+"""The GPU engine, timed: steps, kernels and whole cells against the least they must move, and against a plain loop.
+
+    python benchmarks/gpu.py [--quick] [--parts kernels steps growth cell] [--datasets NCI1 MUTAG IMDB-BINARY PROTEINS]
+
+Every step is that of a cohort, recorded as a CUDA graph: batch building, forward, backward, optimizer. *floor* counts
+every node tensor that a step must read or write, once for each time it is needed, at the speed of a large copy measured
+in the same run; *products* are its matrix products at the speed of a large one in the same precision. The plain loop is
+that of ``benchmarks/protocol.py``, one model after another.
+"""
+
+import argparse
+import statistics
+import time
+
+import torch
+from measuring import dataset as find_dataset
+from protocol import PlainLoop
+from rich.console import Console
+from rich.table import Table
+
+from ssread.data.graphset import GraphSet
+from ssread.data.splits import stratified_folds
+from ssread.evaluate.runners import OnGPU
+from ssread.train import Run, Training
+from ssread.train.fit import _plan, train
+from ssread.train.lifted import Lifted
+
+D, B = 128, 128
+LAYERS = {"gcn": 3, "gin": 5}
+#: Node tensors read and written by one layer, forward and backward, and its matrix products.
+PASSES, PRODUCTS = {"gcn": 19, "gin": 33}, {"gcn": 3, "gin": 6}
+
+
+#: Mean nodes and number of graphs of the planted sets that stand in where a dataset is not at hand.
+SIZES = {"NCI1": (30, 4110), "MUTAG": (18, 188), "IMDB-BINARY": (20, 1000), "PROTEINS": (39, 1113), "DD": (284, 1178)}
+
+
+def dataset(name: str) -> GraphSet:
+    """A dataset, or planted graphs of its size."""
+    return find_dataset(name, *SIZES[name])
+
+
+def model(arch: str, readout: str = "ssread", aggr: str = "sum", positions: int = 8) -> dict:
+    return {"name": arch, "readout": readout, "aggr": aggr, "num_positions": positions}
+
+
+class Cohort:
+    """R models ready to be stepped."""
+
+    def __init__(self, graphs: GraphSet, arguments: dict, replicas: int):
+        runs = [Run(arguments, seed=r // 10, fold=r % 10) for r in range(replicas)]
+        seeds = {run.seed: stratified_folds(graphs, 10, seed=run.seed) for run in runs}
+        self.members = [seeds[run.seed][run.fold].train for run in runs]
+        self.generators = [torch.Generator().manual_seed(r) for r in range(replicas)]
+        self.training = Training()
+        self.engine = Lifted(graphs, runs, self.training, "cuda", print)
+        for _ in range(3):
+            self.engine.one_pass(self.plan())
+
+    def plan(self) -> torch.Tensor:
+        """The batches of a pass."""
+        return _plan(self.members, self.generators, self.training)
+
+    def milliseconds(self, least: float = 0.5) -> float:
+        """The median time of a step: passes of full batches, each timed as a whole."""
+        times, until = [], time.perf_counter() + least
+        while time.perf_counter() < until or len(times) < 3:
+            plan = self.plan()
+            plan = plan[: max(len(plan) - 1, 1)].repeat(max(1, 8 // len(plan)), 1, 1)
+            torch.cuda.synchronize()
+            start = time.perf_counter()
+            self.engine.one_pass(plan)
+            times.append((time.perf_counter() - start) / len(plan))
+        return 1e3 * statistics.median(times)
+
+    def edges(self) -> int:
+        """Edges of one step, of all models."""
+        plan = self.plan()[0]
+        counts = self.engine._on_host.edge_ptr.diff()
+        return int((counts[plan.clamp(min=0)] * (plan >= 0)).sum())
+
+    def nodes(self) -> int:
+        """Nodes of one step, of all models, without padding."""
+        plan = self.plan()[0]
+        counts = self.engine._on_host.node_ptr.diff()
+        return int((counts[plan.clamp(min=0)] * (plan >= 0)).sum())
+
+
+def median_ms(function, least: float = 0.2) -> float:
+    """The median of a GPU function's time, recorded as a graph of several calls where that is possible."""
+    for _ in range(3):
+        function()
+    torch.cuda.synchronize()
+    times, until = [], time.perf_counter() + least
+    while time.perf_counter() < until or len(times) < 5:
+        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        begin.record()
+        for _ in range(5):
+            function()
+        end.record()
+        torch.cuda.synchronize()
+        times.append(begin.elapsed_time(end) / 5)
+    return statistics.median(times)
+
+
+def ceilings() -> tuple[float, float]:
+    """Bytes per second of a large copy, and operations per second of large float32 matrix products."""
+    a = torch.randn(1 << 28, device="cuda")
+    b = torch.empty_like(a)
+    copy = 2 * a.numel() * 4 / (median_ms(lambda: b.copy_(a)) / 1e3)
+    x, w = torch.randn(50, 4096, D, device="cuda"), torch.randn(50, D, D, device="cuda")
+    rate = 2 * 50 * 4096 * D * D / (median_ms(lambda: torch.bmm(x, w)) / 1e3)
+    return copy, rate
+
+
+def floor_ms(arch: str, nodes: int, features: int, readout: str, ceiling: tuple[float, float]) -> tuple[float, float]:
+    """Milliseconds that the bytes and the matrix products of a step need at least."""
+    passes = PASSES[arch] * LAYERS[arch] + 2 + (4 if readout == "ssread" else 2)
+    moved = 4 * nodes * (passes * D + 2 * features)
+    products = 2 * nodes * D * (PRODUCTS[arch] * LAYERS[arch] * D + 2 * features)
+    return 1e3 * moved / ceiling[0], 1e3 * products / ceiling[1]
+
+
+def steps(names: list[str], quick: bool, ceiling: tuple[float, float]) -> Table:
+    """A step of 50 models by architecture, readout and dataset."""
+    table = Table(title="One step of 50 models (batch 128, d = 128, K = 8)")
+    for column in ("dataset", "classifier", "readout", "ms", "floor", "products", "over floor", "GB/s", "over GRead",
+                   "ns / edge", "GB held", "over plain loop"):  # fmt: skip
+        table.add_column(column, justify="left" if column in ("dataset", "classifier", "readout") else "right")
+    for name in names:
+        graphs = dataset(name)
+        plain = 0.0
+        for arch in LAYERS:
+            if quick and arch != "gcn":
+                continue
+            times = {}
+            for readout in ("global", "ssread"):
+                torch.cuda.empty_cache()
+                torch.cuda.reset_peak_memory_stats()
+                cohort = Cohort(graphs, model(arch, readout), 50)
+                times[readout] = cohort.milliseconds()
+                moved, products = floor_ms(arch, cohort.nodes(), graphs.num_node_features, readout, ceiling)
+                if arch == "gcn" and readout == "ssread":
+                    plain = 50 * plain_step_ms(graphs)
+                ratio = f"{plain / times[readout]:.0f}x" if arch == "gcn" and readout == "ssread" else ""
+                table.add_row(
+                    name, arch, readout, f"{times[readout]:.2f}", f"{moved:.2f}", f"{products:.2f}",
+                    f"{times[readout] / moved:.1f}x", f"{moved / times[readout] * ceiling[0] / 1e9:.0f}",
+                    f"{times[readout] / times['global']:.3f}", f"{1e6 * times[readout] / cohort.edges():.1f}",
+                    f"{torch.cuda.max_memory_allocated() / 1e9:.1f}", ratio,
+                )  # fmt: skip
+                del cohort
+    return table
+
+
+def plain_step_ms(graphs: GraphSet) -> float:
+    """Milliseconds of a step of the plain loop, validation left out of the count of steps but not of the time."""
+    loop = PlainLoop(graphs, Run(model("gcn"), seed=0, fold=0), Training(), "cuda")
+    loop.one_pass()
+    start = time.perf_counter()
+    loop.one_pass()
+    torch.cuda.synchronize()
+    return 1e3 * (time.perf_counter() - start) / len(loop.train)
+
+
+def growth(graphs: GraphSet, sizes: list[int]) -> Table:
+    """How a step grows with the number of models."""
+    table = Table("models", "ms", "ms / model", title=f"{graphs.name}: GCN + SSRead(sum, K = 8)")
+    for replicas in sizes:
+        cohort = Cohort(graphs, model("gcn"), replicas)
+        ms = cohort.milliseconds(0.3)
+        table.add_row(str(replicas), f"{ms:.2f}", f"{ms / replicas:.3f}")
+    return table
+
+
+def kernels(ceiling: tuple[float, float]) -> Table:
+    """Every fused kernel alone, against plain torch code for the same and against the bytes it must move."""
+    import kernel_twins
+
+    table = Table(
+        "kernel", "ms", "floor", "over floor", "torch", "faster", title="Kernels alone, sizes of an NCI1 step"
+    )
+    for name, fused, twin, moved in kernel_twins.cases():
+        ours, theirs, floor = median_ms(fused), median_ms(twin), 1e3 * moved / ceiling[0]
+        table.add_row(
+            name, f"{ours:.3f}", f"{floor:.3f}", f"{ours / floor:.1f}x", f"{theirs:.3f}", f"{theirs / ours:.1f}x"
+        )
+    return table
+
+
+def cell(graphs: GraphSet, seeds: int) -> tuple[Table, bool]:
+    """A whole table cell with early stopping, twice: its time, and whether both runs agree bit by bit."""
+    table = Table("cell", "trainings", "passes", "s", "accuracy", title=f"{graphs.name}: GCN + SSRead(sum, K = 8)")
+    runs = [Run(model("gcn"), seed=seed, fold=fold) for seed in range(seeds) for fold in range(10)]
+    outcomes = []
+    for number in (1, 2):
+        torch.cuda.synchronize()
+        start = time.perf_counter()
+        results = train(graphs, runs, Training(), "cuda")
+        seconds = time.perf_counter() - start
+        right = [(r.test_probabilities.argmax(1) == r.test_labels).mean() for r in results]
+        passes = sum(r.epochs for r in results)
+        table.add_row(str(number), str(len(runs)), str(passes), f"{seconds:.1f}", f"{100 * statistics.mean(right):.2f}")
+        outcomes.append([r.test_probabilities.tobytes() for r in results])
+    return table, outcomes[0] == outcomes[1]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="the smallest case of each")
+    parser.add_argument("--parts", nargs="+", default=["kernels", "steps", "growth", "cell"])
+    parser.add_argument("--datasets", nargs="+", default=["NCI1", "MUTAG", "IMDB-BINARY", "PROTEINS"])
+    options = parser.parse_args()
+    console = Console(width=160)
+    if not torch.cuda.is_available():
+        raise SystemExit("This benchmark needs a GPU that torch can use; there is none here.")
+    ceiling = ceilings()
+    console.print(f"{OnGPU()!r}: copies {ceiling[0] / 1e12:.2f} TB/s, float32 products {ceiling[1] / 1e12:.0f} TFLOP/s")
+    if "kernels" in options.parts:
+        console.print(kernels(ceiling))
+    if "steps" in options.parts:
+        console.print(steps(options.datasets, options.quick, ceiling))
+    if "growth" in options.parts:
+        console.print(growth(dataset(options.datasets[0]), [1, 50] if options.quick else [1, 5, 10, 25, 50, 100]))
+    if "cell" in options.parts:
+        for name in options.datasets[:1] if options.quick else options.datasets:
+            table, same = cell(dataset(name), 1 if options.quick else 5)
+            console.print(table)
+            console.print(f"bitwise the same twice: {'yes' if same else 'NO'}")
+
+
+if __name__ == "__main__":
+    main()
