@@ -81,6 +81,7 @@ def compare(
             f"{cell.dataset}, {cell.arch}, {cell.aggr}: {cell.comparison.verdict}", markup=False, style="bold"
         )
     console.print(f"Saved: {saved.markdown}, {saved.json}, every training in {saved.store}", markup=False)
+    console.print(f"To look at: {saved.page}", markup=False, soft_wrap=True, style="bold")
 
 
 @app.command()

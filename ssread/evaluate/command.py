@@ -33,6 +33,7 @@ class Saved:
         self.store = self.folder / "results.sqlite"
         self.markdown = self.folder / f"compare-{stem}.md"
         self.json = self.folder / f"compare-{stem}.json"
+        self.page = self.folder / f"compare-{stem}-report.html"
 
     def write(self, report: Report) -> None:
         """Writes the report beside the store, each file all or nothing."""
@@ -72,9 +73,14 @@ def compare_dataset(
     saved = Saved(out, graphs.name)
     console.print(f"{graphs!r}, on {runner!r}", markup=False, highlight=False)
     started = time.perf_counter()
-    with Store(saved.store) as store, Live(graphs.name, console) as live:
-        report = compare_readouts(graphs, question, runner, store, live.watch)
-    saved.write(report)
+    with Store(saved.store) as store:
+        with Live(graphs.name, console) as live:
+            report = compare_readouts(graphs, question, runner, store, live.watch)
+        saved.write(report)
+        from ssread.report.comparison import write_comparison_page  # it knows this package: not before it is needed
+
+        console.print("training one model to look into", highlight=False)
+        write_comparison_page(saved.page, graphs, question, report, store, runner.device)
     console.print(f"{time.perf_counter() - started:.0f} s", highlight=False)
     return report, saved
 

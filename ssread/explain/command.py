@@ -1,0 +1,54 @@
+"""``ssread explain --score`` as one call: load, train, score, write."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from rich.console import Console
+
+from ssread.data.load import load
+from ssread.explain.study import Scores, Study, score_explanations
+from ssread.paper.writing import write_csv, write_text
+
+__all__ = ["score_dataset"]
+
+
+def score_dataset(
+    data: str | os.PathLike[str],
+    study: Study,
+    *,
+    out: str | os.PathLike[str] = "runs",
+    device: str = "auto",
+    workers: int | None = None,
+    console: Console | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> tuple[Scores, list[Path]]:
+    """Scores explanations on a dataset and writes ``scores-NAME.md`` and ``scores-NAME.csv`` (every value).
+
+    Args:
+        data: ``planted``, a dataset of molecules, or a set saved with its functional groups.
+        study: What is scored.
+        out: The folder the files go to.
+        device: ``cpu``, ``cuda``, or ``auto`` for a GPU where there is one.
+        workers: Processes on a CPU, by default one per core.
+        console: Where progress is shown.
+        options: For loading the data.
+    """
+    console = console or Console(stderr=True)
+    graphs = load(data, **(options or {}))
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    console.print(f"{graphs!r}, on {device}", markup=False, highlight=False)
+    scores = score_explanations(
+        graphs, study, device, workers, lambda text: console.print(text, markup=False, highlight=False)
+    )
+    stem = Path(out) / f"scores-{graphs.name}"
+    files = [
+        write_text(stem.with_name(f"{stem.name}.md"), scores.markdown()),
+        write_csv(stem.with_name(f"{stem.name}.csv"), scores.table),
+    ]
+    return scores, files

@@ -1,0 +1,55 @@
+"""``ssread explain`` as one call: a trained model and graphs in, a page and pictures out."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from ssread.apply.files import TrainedModel
+from ssread.report.curves import band
+from ssread.report.figures import write_figures
+from ssread.report.graphs import explained
+from ssread.report.page import write_page
+
+__all__ = ["explain_data"]
+
+
+def explain_data(
+    model: str | os.PathLike[str],
+    data: str | os.PathLike[str],
+    *,
+    out: str | os.PathLike[str] | None = "report.html",
+    figures: str | os.PathLike[str] | None = None,
+    **options: Any,
+) -> list[Path]:
+    """Writes the page of a trained model and graphs, pictures for papers, or both; the files.
+
+    Args:
+        model: A model's folder. Of several members that vote, the first is explained.
+        data: Anything :func:`ssread.data.load` takes.
+        out: The page; None for none.
+        figures: A folder for pictures; None for none.
+        options: For reading the data: ``smiles``, ``label``, ...
+    """
+    trained = TrainedModel.load(model)
+    graphs = trained.read(data, **options)
+    files = []
+    if out is not None:
+        members = len(trained.models)
+        about = trained.summary.get("data", {})
+        settings = {
+            "model": str(model),
+            "explained": repr(trained) if members == 1 else f"{trained!r}: the first member",
+            "trained on": about.get("name", "unknown"),
+            "graphs": repr(graphs),
+            **{str(name): value for name, value in trained.summary.get("settings", {}).items()},
+        }
+        curves = trained.summary.get("curves") or []
+        lines = [band(f"member {number}" if members > 1 else "model", [c]) for number, c in enumerate(curves[:6])]
+        view = explained(trained, graphs, trained.class_names)
+        title = f"What the model sees in {graphs.name}"
+        files.append(write_page(out, title, explained=view, curves=lines, settings=settings))
+    if figures is not None:
+        files += write_figures(trained, graphs, Path(figures), trained.class_names)
+    return files
