@@ -23,7 +23,7 @@ from ssread.data.storage import replacing
 from ssread.errors import InputError
 from ssread.models.classifier import GraphClassifier
 from ssread.models.factory import model_for
-from ssread.train.engine import Alone, Lifted
+from ssread.train.engine import Alone
 from ssread.train.fit import fit
 from ssread.train.runs import Run, RunResult, Training
 
@@ -182,6 +182,8 @@ class _Task:
 def _train_cohort(graphs: GraphSet, tasks: Sequence[_Task], device: str, watch: Watch) -> None:
     if not tasks:
         return
+    from ssread.train.lifted import Lifted
+
     runs, folds, training = [task.run for task in tasks], [task.fold for task in tasks], tasks[0].training
     kept: dict[int, dict[str, Tensor]] = {}
     number_of = {id(task.run): task.number for task in tasks}

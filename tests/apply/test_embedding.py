@@ -1,0 +1,47 @@
+"""Graph vectors of new graphs, as an array and as files."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from small_models import AROMATIC, SMILES, graphs, untrained
+
+from ssread.apply import embed, pieces
+from ssread.errors import InputError
+
+
+def test_vectors_are_those_of_the_members_side_by_side():
+    data = graphs(10)
+    model = untrained(data, members=2)
+    expected = torch.cat([member.embed(data.batch(slice(None))) for member in model.models], dim=1)
+    np.testing.assert_allclose(embed(model, data), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("ending", ["npy", "parquet", "csv"])
+def test_files_hold_a_row_for_every_row(tmp_path, monkeypatch, ending):
+    pytest.importorskip("rdkit")
+    from ssread.data import from_smiles
+
+    monkeypatch.setattr(pieces, "PIECE", 3)
+    model = untrained(from_smiles(SMILES, AROMATIC))
+    texts = [*SMILES[:7], "nonsense", *SMILES[7:9]]
+    out = tmp_path / f"vectors.{ending}"
+    written = embed(model, texts, out, workers=1)
+    assert (written.path, written.rows, written.problems) == (out, 10, 1)
+    if ending == "npy":
+        found = np.load(out)
+    else:
+        table = pd.read_parquet(out) if ending == "parquet" else pd.read_csv(out)
+        assert table["smiles"].tolist() == texts
+        assert table["problem"].notna().tolist() == [row == 7 for row in range(10)]
+        found = table[[column for column in table.columns if column.startswith("v")]].to_numpy()
+    assert found.shape == (10, 24)
+    assert np.isnan(found[7]).all()
+    np.testing.assert_allclose(np.delete(found, 7, axis=0), embed(model, SMILES[:9]), atol=1e-5)
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def test_another_ending_gets_a_sentence(tmp_path):
+    data = graphs(4)
+    with pytest.raises(InputError, match="ends in .csv or .parquet or .npy"):
+        embed(untrained(data), data, tmp_path / "vectors.txt")

@@ -1,0 +1,76 @@
+"""Exported files run elsewhere, at any size, and give what we give."""
+
+import pytest
+import torch
+from small_models import graphs, untrained
+
+from ssread.apply import export, exporting
+from ssread.apply.exporting import example
+from ssread.data import planted
+from ssread.errors import InputError
+
+ARCHITECTURES = ["gcn", "gin", "dgcnn", "diffpool", "sagpool", "gunet"]
+
+
+def expected(model, inputs):
+    arguments = [inputs["x"], inputs["edge_index"], inputs["batch"], inputs.get("edge_attr"), len(inputs["graphs"])]
+    with torch.no_grad():
+        return torch.stack([member(*arguments).softmax(-1) for member in model.models]).mean(0)
+
+
+@pytest.mark.parametrize("name", ["gcn", pytest.param("gin", marks=pytest.mark.slow)])
+def test_torch_programs_take_any_size(name, tmp_path):
+    model = untrained(graphs(12), members=2, name=name)
+    path = export(model, "torch", tmp_path / "model.pt2")
+    program = torch.export.load(path).module()
+    for seed, sizes in enumerate([(50, 120, 9), (2, 2, 1), (7, 0, 3)]):
+        inputs = example(model, *sizes, seed=10 + seed)
+        torch.testing.assert_close(program(*inputs.values())[0], expected(model, inputs), atol=1e-5, rtol=0)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["gcn", "gin", "dgcnn"])
+@pytest.mark.parametrize("readout", ["ssread", "global"])
+def test_onnx_files_run_in_onnxruntime_at_any_size(name, readout, tmp_path):
+    runtime = pytest.importorskip("onnxruntime")
+    pytest.importorskip("onnxscript")
+    model = untrained(graphs(12), members=2, name=name, readout=readout)
+    path = export(model, "onnx", tmp_path / "model.onnx")
+    session = runtime.InferenceSession(str(path))
+    for seed, sizes in enumerate([(50, 120, 9), (2, 2, 1), (7, 0, 3)]):
+        inputs = example(model, *sizes, seed=10 + seed)
+        found, _ = session.run(None, {name: value.numpy() for name, value in inputs.items()})
+        torch.testing.assert_close(torch.from_numpy(found), expected(model, inputs), atol=1e-4, rtol=0)
+
+
+def test_a_file_that_gives_something_else_is_not_kept(tmp_path, monkeypatch):
+    model = untrained(graphs(12))
+    written = exporting._write_torch
+
+    def wrong(*arguments):
+        run = written(*arguments)
+        return lambda inputs: [value + 1 for value in run(inputs)]
+
+    monkeypatch.setattr(exporting, "_write_torch", wrong)
+    with pytest.raises(InputError, match="not ours: its probabilities differ by 1 for 12 nodes"):
+        export(model, "torch", tmp_path / "model.pt2")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("pickle",), "There is no format 'pickle'"),
+        (("onnx", "model.bin"), "ends in .onnx"),
+        (("onnx",), "Name the file to export to"),
+    ],
+)
+def test_wrong_arguments_get_a_sentence(arguments, sentence):
+    with pytest.raises(InputError, match=sentence):
+        export(untrained(planted(10)), *arguments)
+
+
+def test_the_file_stands_beside_the_directory(tmp_path):
+    untrained(graphs(12)).save(tmp_path / "model")
+    assert export(tmp_path / "model", "torch") == tmp_path / "model.pt2"

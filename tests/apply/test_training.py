@@ -1,0 +1,140 @@
+"""``train``: a file goes in, a directory comes out, whatever happens on the way."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+from small_models import write_assay
+
+from ssread.apply import TrainedModel, train
+from ssread.data import planted
+from ssread.errors import InputError
+
+SETTINGS = {"quick": True, "epochs": 3, "workers": 1, "device": "cpu"}
+
+
+@pytest.fixture(scope="module")
+def data():
+    return planted(40, seed=1)
+
+
+def test_the_directory_holds_the_chosen_model_and_how_it_was_chosen(data, tmp_path):
+    model = train(data, tmp_path / "model", **{**SETTINGS, "quick": False}, folds=2, ensemble=2)
+    assert [path.name for path in tmp_path.iterdir()] == ["model"], "nothing is left beside it"
+    found = model.summary["cross_validation"]
+    assert {c["name"] for c in found["candidates"]} == {
+        f"{arch} ({readout})" for arch in ("gcn", "gin") for readout in ("global readout", "SSRead, K = 4")
+    }
+    chosen = next(candidate for candidate in found["candidates"] if candidate["chosen"])
+    assert chosen["valid_accuracy"] == max(candidate["valid_accuracy"] for candidate in found["candidates"])
+    assert found["interval"][0] < found["accuracy"] < found["interval"][1]
+    assert found["graphs"] == 40
+    loaded = TrainedModel.load(tmp_path / "model")
+    assert loaded.summary == json.loads(json.dumps(model.summary))
+    assert len(loaded.models) == 2
+    assert [len(curves["train_loss"]) for curves in loaded.summary["curves"]] == [3, 3]
+    assert "40 graphs" in (tmp_path / "model" / "card.md").read_text()
+
+
+def test_what_is_named_is_taken(data, tmp_path):
+    model = train(data, tmp_path / "model", **SETTINGS, arch="gin", readout="global", aggr="max+mean", balanced=True)
+    assert model.models[0].hyperparameters["name"] == "gin"
+    assert model.models[0].hyperparameters["aggr"] == ["max", "mean"]
+    assert model.summary["settings"]["balanced"] is True
+
+
+def test_the_same_seed_gives_the_same_files(data, tmp_path):
+    for name in ("one", "two", "three"):
+        train(data, tmp_path / name, **SETTINGS, seed=1 if name == "three" else 0)
+    one, two, three = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("one", "two", "three"))
+    assert one == two != three
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"arch": "other"}, "There is no model 'other'"),
+        ({"readout": "other"}, "There is no readout 'other'"),
+        ({"aggr": "sum+other"}, "other"),
+        ({"positions": 0}, "num_positions must be 1 or more"),
+        ({"ensemble": 0}, "ensemble must be 1 or more"),
+        ({"epochs": -1}, "epochs must be 1 or more"),
+        ({"device": "abacus"}, "There is no device 'abacus'"),
+        ({"label": "x"}, "there is no option 'label'"),
+    ],
+)
+def test_wrong_settings_get_a_sentence_before_any_work(data, tmp_path, settings, sentence):
+    with pytest.raises(InputError, match=sentence):
+        train(data, tmp_path / "model", **{**SETTINGS, **settings})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_graphs_without_labels_get_a_sentence(tmp_path):
+    pytest.importorskip("rdkit")
+    path = write_assay(tmp_path / "assay.csv")
+    with pytest.raises(InputError, match="assay has no labels"):
+        train(path, tmp_path / "model", **SETTINGS, label=None)
+
+
+def test_an_existing_model_is_kept(data, tmp_path):
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "mine.txt").write_text("precious")
+    with pytest.raises(InputError, match="exists already"):
+        train(data, tmp_path / "model", **SETTINGS)
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_a_second_training_into_the_same_directory_is_refused(data, tmp_path):
+    work = tmp_path / "model.training"
+    work.mkdir()
+    with FileLock(work / "lock"), pytest.raises(InputError, match="Another training into .*model is under way"):
+        train(data, tmp_path / "model", **SETTINGS)
+    train(data, tmp_path / "model", **SETTINGS)
+
+
+def test_an_unfinished_training_with_other_settings_is_not_mixed_with_this_one(data, tmp_path):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ssread.apply.training.train_members", stop)
+        with pytest.raises(KeyboardInterrupt):
+            train(data, tmp_path / "model", **SETTINGS)
+    with pytest.raises(InputError, match=r"unfinished training with other settings \(seed\)"):
+        train(data, tmp_path / "model", **SETTINGS, seed=1)
+    train(data, tmp_path / "model", **SETTINGS)
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+COMMAND = [sys.executable, "-m", "ssread", "train", "planted", "--quick", "--workers", "1", "--device", "cpu"]
+
+
+def start(folder: Path, *more: str) -> subprocess.Popen:
+    return subprocess.Popen([*COMMAND, "-o", str(folder), *more], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kill", [signal.SIGKILL, signal.SIGINT])
+def test_killed_at_any_moment_it_goes_on_to_the_same_model(tmp_path, kill):
+    assert start(tmp_path / "whole", "--epochs", "12").wait(300) == 0
+    attempts = 0
+    for wait in (4.0, 9.0, 15.0):
+        process = start(tmp_path / "model", "--epochs", "12")
+        time.sleep(wait)
+        if process.poll() is None:
+            attempts += 1
+            os.kill(process.pid, kill)
+            assert process.wait(60) != 0
+            assert not (tmp_path / "model").exists()
+    if not (tmp_path / "model").exists():
+        assert start(tmp_path / "model", "--epochs", "12").wait(300) == 0
+    assert attempts > 0
+    whole, model = (tmp_path / name / "model.safetensors" for name in ("whole", "model"))
+    assert whole.read_bytes() == model.read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "whole"]
