@@ -71,7 +71,7 @@ def position_legend(num_positions: int) -> dict[str, str]:
 def draw_map(model: Any, graphs: GraphSet, stem: Path, found: NodeMap | None = None) -> list[Path]:
     """Writes the t-SNE of node vectors, coloured by position, with the prototypes as diamonds."""
     found = node_map(model, graphs) if found is None else found
-    with drawing(4.6, 4.2) as figure:
+    with drawing(5.4, 4.8) as figure:
         axis = figure.add_subplot()
         axis.set_xticks([])
         axis.set_yticks([])
@@ -90,7 +90,7 @@ def draw_map(model: Any, graphs: GraphSet, stem: Path, found: NodeMap | None = N
                 edgecolors="black",
                 linewidths=0.8,
             )
-            figure.legend(loc="outside lower center", ncols=4)
+            figure.legend(loc="outside lower center", ncols=4, markerscale=2, columnspacing=1)
         else:
             axis.scatter(found.places[:, 0], found.places[:, 1], color=AGAINST, s=9, linewidths=0)
         axis.set_title(f"{graphs.name}: node vectors by t-SNE" + ("; diamonds: prototypes" * has_positions(model)))
