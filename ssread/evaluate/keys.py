@@ -11,10 +11,15 @@ from ssread.data.graphset import GraphSet
 from ssread.errors import InputError
 from ssread.train.runs import Run, Training
 
-__all__ = ["SELECTION", "DatasetId", "fingerprint", "identify", "run_key"]
+__all__ = ["SELECTION", "DatasetId", "fingerprint", "identify", "run_key", "run_settings", "selection"]
 
 #: How the epoch whose weights are tested is chosen; part of every key, so that another rule never mixes with this one.
 SELECTION = "best validation accuracy, ties by validation loss"
+
+
+#: The same of encoders that learnt without labels, where nothing could choose, and how a linear classifier chooses.
+FIXED_BUDGET = "the last, after a fixed number"
+LINEAR = "linear SVM, C by validation accuracy"
 
 
 class DatasetId(NamedTuple):
@@ -46,9 +51,15 @@ def run_key(dataset: DatasetId, run: Run, training: Training) -> str:
         "dataset": dataset._asdict(),
         "run": run_settings(run),
         "training": dataclasses.asdict(training),
-        "selection": SELECTION,
+        "selection": selection(run.learn, run.task),
     }
     return hashlib.sha256(canonical_json(settings).encode()).hexdigest()
+
+
+def selection(learn: str = "supervised", task: str = "class") -> str:
+    """How a training of this kind chooses what is tested."""
+    epoch = SELECTION if learn == "supervised" else FIXED_BUDGET
+    return epoch if (learn, task) == ("supervised", "class") else f"{epoch}; {LINEAR}"
 
 
 def run_settings(run: Run) -> dict[str, Any]:

@@ -15,6 +15,7 @@ import torch
 
 from ssread.data.graphset import GraphSet
 from ssread.errors import InputError, missing_extra
+from ssread.evaluate.linear import by_encoder
 from ssread.evaluate.runners import cohorts, train_cohort
 from ssread.train.runs import Run, RunResult, Training
 
@@ -39,7 +40,7 @@ CLIENT_PORT = 10001
 
 
 class OnRay:
-    """A Ray cluster: a cohort for every GPU where it has any, else single-threaded tasks of one run for every core.
+    """A Ray cluster: a cohort for every GPU where it has any, else single-threaded tasks of one encoder for every core.
 
     The dataset is sent once. A node that dies costs what ran on it a new start elsewhere. The connection is the
     process's own, as always with Ray: one that is there is used, and ``ray.shutdown()`` ends it.
@@ -66,7 +67,7 @@ class OnRay:
         ray = self._ray
         on_gpu = self.device == "cuda"
         work = ray.remote(num_cpus=1, num_gpus=int(on_gpu), max_retries=RETRIES)(_train_on_node)
-        parts = shares(runs, self._units("GPU")) if on_gpu else [[run] for run in runs]
+        parts = shares(runs, self._units("GPU")) if on_gpu else by_encoder(runs)
         stored = ray.put(graphs)
         pending = {work.remote(stored, part, training, self.device): part for part in parts}
         try:
@@ -125,10 +126,10 @@ class OnRay:
 
 def shares(runs: Sequence[Run], gpus: int) -> list[list[Run]]:
     """Runs of equal shape together, but no more of them than an even share of all for each GPU."""
-    most = -(-len(runs) // max(gpus, 1))
+    most = -(-len(by_encoder(runs)) // max(gpus, 1))
     return [
-        group[piece::pieces]
-        for group in cohorts(runs)
+        [run for part in group[piece::pieces] for run in part]
+        for group in map(by_encoder, cohorts(runs))
         for pieces in [-(-len(group) // most)]
         for piece in range(pieces)
     ]

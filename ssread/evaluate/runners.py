@@ -17,7 +17,7 @@ from joblib import Parallel, cpu_count, delayed, parallel_config
 
 from ssread.data.graphset import GraphSet
 from ssread.errors import InputError
-from ssread.train.fit import train
+from ssread.evaluate.linear import by_encoder, train_and_judge
 from ssread.train.runs import Run, RunResult, Training
 
 __all__ = ["OnCores", "OnGPU", "Runner", "as_worker", "cohorts", "train_cohort"]
@@ -37,7 +37,7 @@ class Runner(Protocol):
 
 
 class OnCores:
-    """Single-threaded worker processes, one run each: two such give twice the work of one, two threads do not.
+    """Single-threaded worker processes, one encoder each: two such give twice the work of one, two threads do not.
 
     Args:
         workers: How many; by default one per core.
@@ -55,10 +55,11 @@ class OnCores:
         with tempfile.TemporaryDirectory(prefix="ssread-") as folder:
             path = Path(folder) / "graphs"
             graphs.save(path)
-            task = delayed(_train_in_worker)
+            task, parts = delayed(_train_in_worker), by_encoder(runs)
             with parallel_config(backend="loky", inner_max_num_threads=1):
-                pool = Parallel(n_jobs=min(self.workers, len(runs)) or 1, return_as="generator_unordered")
-                yield from pool(task(str(path), run, training, os.getpid()) for run in runs)
+                pool = Parallel(n_jobs=min(self.workers, len(parts)) or 1, return_as="generator_unordered")
+                for results in pool(task(str(path), part, training, os.getpid()) for part in parts):
+                    yield from results
 
     def __repr__(self) -> str:
         return f"{self.workers} core{'s' * (self.workers != 1)}"
@@ -88,10 +89,10 @@ class OnGPU:
 
 
 def cohorts(runs: Sequence[Run]) -> list[list[Run]]:
-    """Runs whose models have equal shapes, together: those that differ in the seed and the fold alone."""
+    """Runs whose models have equal shapes, together: those that differ in the seed, the fold and the task alone."""
     groups: dict[str, list[Run]] = {}
     for run in runs:
-        groups.setdefault(repr(sorted(run.model.items(), key=repr)), []).append(run)
+        groups.setdefault(repr((run.learn, sorted(run.model.items(), key=repr))), []).append(run)
     return list(groups.values())
 
 
@@ -99,23 +100,24 @@ def train_cohort(
     graphs: GraphSet, runs: Sequence[Run], training: Training, device: str, say: Callable[[str], None]
 ) -> list[RunResult]:
     """Trains runs of equal shape together; where memory does not suffice, each half on its own."""
+    encoders = by_encoder(runs)
     try:
-        return train(graphs, runs, training, device)
+        return train_and_judge(graphs, runs, training, device, say)
     except torch.OutOfMemoryError:
-        if len(runs) == 1:
+        if len(encoders) == 1:
             raise InputError(
                 f"One model does not fit into the memory of {device}; a smaller --batch-size may help."
             ) from None
     torch.cuda.empty_cache()
-    half = (len(runs) + 1) // 2
-    say(f"{len(runs)} models do not fit into the memory of {device} at once; going on with {half}.")
-    parts = (runs[:half], runs[half:])
+    half = (len(encoders) + 1) // 2
+    say(f"{len(encoders)} models do not fit into the memory of {device} at once; going on with {half}.")
+    parts = ([run for group in part for run in group] for part in (encoders[:half], encoders[half:]))
     return [result for part in parts for result in train_cohort(graphs, part, training, device, say)]
 
 
-def _train_in_worker(path: str, run: Run, training: Training, parent: int) -> RunResult:
+def _train_in_worker(path: str, runs: Sequence[Run], training: Training, parent: int) -> list[RunResult]:
     as_worker(parent)
-    return train(_load(path), [run], training)[0]
+    return train_and_judge(_load(path), runs, training)
 
 
 def as_worker(parent: int) -> None:

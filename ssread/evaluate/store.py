@@ -17,7 +17,7 @@ import torch_geometric
 import ssread
 from ssread.errors import InputError
 from ssread.evaluate.database import COLUMNS, connect, errors_as_sentences
-from ssread.evaluate.keys import SELECTION, DatasetId, canonical_json, run_key, run_settings
+from ssread.evaluate.keys import DatasetId, canonical_json, run_key, run_settings, selection
 from ssread.evaluate.metrics import score
 from ssread.models.factory import ARCHITECTURES
 from ssread.train.runs import Run, RunResult, Training
@@ -77,7 +77,7 @@ class Store:
             "seed": int(run.seed),
             "fold": int(run.fold),
             "num_folds": int(run.num_folds),
-            "selection": SELECTION,
+            "selection": selection(run.learn, run.task),
             "valid_accuracy": float(result.valid_accuracy),
             "valid_loss": float(result.valid_loss),
             "test_accuracy": score(result),

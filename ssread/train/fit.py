@@ -33,6 +33,7 @@ def train(
     device: str = "cpu",
     progress: Progress | None = None,
     say: Callable[[str], None] = lambda _: None,
+    weights: Callable[[Run, State], None] | None = None,
 ) -> list[RunResult]:
     """Trains every run, and judges it once on the test part of its fold.
 
@@ -46,15 +47,18 @@ def train(
         device: ``cpu`` or ``cuda``.
         progress: Told after every pass of every run.
         say: Told in a sentence where the GPU cannot be used as it should.
+        weights: As for :func:`fit`.
     """
     training = training or Training()
     folds = [_fold(graphs, run) for run in runs]
     if torch.device(device).type == "cpu":
         engines = ((Alone(graphs, run, training), [run], [fold]) for run, fold in zip(runs, folds, strict=True))
         return [
-            result for engine, run, fold in engines for result in fit(engine, graphs, run, fold, training, progress)
+            result
+            for engine, run, fold in engines
+            for result in fit(engine, graphs, run, fold, training, progress, weights)
         ]
-    return fit(Lifted(graphs, runs, training, device, say), graphs, runs, folds, training, progress)
+    return fit(Lifted(graphs, runs, training, device, say), graphs, runs, folds, training, progress, weights)
 
 
 def fit(

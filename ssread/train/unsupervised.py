@@ -30,13 +30,15 @@ class Learnt:
         curves: One value per pass of ``train_loss`` and ``alignment_loss``.
         seconds: Time the training took.
         failed: Why the vectors are not to be used (a loss that is not a number, and at which pass), or an empty string.
+        best_epoch: The pass whose weights gave the vectors; the last, where nothing chose another.
     """
 
     run: Run
     vectors: Tensor
     curves: dict[str, list[float]]
     seconds: float
-    failed: str = ""
+    failed: str
+    best_epoch: int
 
 
 def learn(
@@ -95,6 +97,7 @@ def _fit(
             {name: losses[:, row, model].tolist() for row, name in enumerate(("train_loss", "alignment_loss"))},
             seconds,
             _failure(losses[:, :, model], vectors[model]),
+            training.epochs,
         )
         for model, run in enumerate(runs)
     ]

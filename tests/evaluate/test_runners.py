@@ -43,13 +43,13 @@ def test_cohorts_hold_models_of_equal_shape():
 def test_too_little_memory_means_smaller_cohorts(monkeypatch):
     graphs, said, tried = load("planted", num_graphs=40, seed=1), [], []
 
-    def small_card(graphs, runs, training, device):
+    def small_card(graphs, runs, training, device, say):
         tried.append(len(runs))
         if len(runs) > 1:
             raise torch.OutOfMemoryError("CUDA out of memory")
         return train(graphs, runs, training, "cpu")
 
-    monkeypatch.setattr(runners, "train", small_card)
+    monkeypatch.setattr(runners, "train_and_judge", small_card)
     results = train_cohort(graphs, RUNS[:3], SHORT, "cuda", said.append)
     assert [result.run for result in results] == RUNS[:3]
     assert tried == [3, 2, 1, 1, 1]
@@ -60,7 +60,7 @@ def test_too_little_memory_for_one_is_a_sentence(monkeypatch):
     def no_card(*_):
         raise torch.OutOfMemoryError("CUDA out of memory")
 
-    monkeypatch.setattr(runners, "train", no_card)
+    monkeypatch.setattr(runners, "train_and_judge", no_card)
     with pytest.raises(InputError, match="One model does not fit into the memory of cuda"):
         train_cohort(load("planted", num_graphs=40), RUNS[:1], SHORT, "cuda", print)
 
