@@ -58,10 +58,8 @@ class ComparisonTable:
 
     def page(self, folder: Path) -> str:
         """The table in Markdown from every CSV file of trainings in a folder, with the remarks there."""
-        question = Question(self.arch, self.aggr)
-        return self._sheet(
-            read_trainings(sorted(folder.glob("*.csv"))), question, DATASETS, _remarks(folder)
-        ).markdown()
+        rows = read_trainings(sorted(folder.glob("*.csv")))
+        return self._sheet(rows, Question(self.arch, self.aggr), DATASETS, _remarks(folder)).markdown()
 
     def _write(self, context: Context) -> list[Path]:
         """The whole table, whatever part of it was asked for."""
@@ -95,4 +93,4 @@ TABLE_4 = ComparisonTable("table4", ("gin", "dgcnn", "diffpool", "sagpool", "gun
 
 def _remarks(folder: Path) -> str:
     path = folder / "remarks.md"
-    return path.read_text(encoding="utf-8") if path.is_file() else ""
+    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from ssread.errors import InputError
 from ssread.evaluate.keys import SELECTION, canonical_json, run_settings
 from ssread.evaluate.protocol import Aggr, best_positions, trainings
 from ssread.evaluate.question import BASE, POSITIONS, Question
@@ -62,9 +63,9 @@ class Evidence:
     def __init__(self, rows: pd.DataFrame, dataset: str, question: Question):
         self.dataset, self.question = dataset, question
         rows = rows[(rows["dataset"] == dataset) & (rows["selection"] == SELECTION)]
-        usual = dataclasses.asdict(Training())
-        same = {text: canonical_json({**usual, **json.loads(text)}) for text in rows["training"].unique()}
-        rows = rows[rows["training"].map(same) == canonical_json(dataclasses.asdict(question.training))]
+        wanted = canonical_json(dataclasses.asdict(question.training))
+        same = [text for text in rows["training"].unique() if _with_defaults(text) == wanted]
+        rows = rows[rows["training"].isin(same)]
         if rows["fingerprint"].nunique() > 1:
             rows = rows[rows["fingerprint"] == rows["fingerprint"].value_counts(sort=True).index[0]]
         self._rows = rows.drop_duplicates("run")
@@ -133,6 +134,16 @@ class Evidence:
 def _complete(*places: np.ndarray) -> np.ndarray:
     """Which seeds have all folds everywhere, [seeds]."""
     return np.all([(group != ABSENT).all(axis=1) for group in places], axis=0)
+
+
+def _with_defaults(training: str) -> str:
+    """A row's settings of training; what it does not say, as rows written before a setting existed, is the default."""
+    try:
+        return canonical_json({**dataclasses.asdict(Training()), **json.loads(training)})
+    except (ValueError, TypeError):
+        raise InputError(
+            f"A training has settings that are no JSON: {training!r}. Restore a copy of the file."
+        ) from None
 
 
 def _text(run: Run) -> str:

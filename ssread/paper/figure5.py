@@ -40,7 +40,7 @@ def run(context: Context) -> list[Path]:
         parts = division.split(few.node_counts.tolist())
         painted = [[colours[k] for k in part.tolist()] for part in parts]
         columns.append([Panel(plan, paint, name) for plan, paint in zip(drawings(few), painted, strict=True)])
-    legend = {f"position / cluster / poolings survived: {k}": colour for k, colour in enumerate(colours)}
+    legend = {f"part {k}": colour for k, colour in enumerate(colours)}
     files = draw_panels(list(zip(*columns, strict=True)), context.folder(NAME) / NAME, legend)
     text = (
         f"The first {MOLECULES} molecules of at least {LEAST_NODES} atoms in the test part (seed 0, fold 0). SSRead: "

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from paper_runs import imagined
 
 from ssread.data import load
+from ssread.errors import InputError
 from ssread.evaluate import Cell, Store, compare
 from ssread.evaluate.protocol import compare_readouts
 from ssread.evaluate.question import POSITIONS, Question
@@ -116,3 +117,9 @@ def test_a_training_that_failed_is_there_but_has_no_score(everything: pd.DataFra
     assert isinstance(cell, Cell)
     assert cell.comparison.baseline.failed == 1
     assert cell.comparison.pairs == 5
+
+
+@pytest.mark.parametrize("text", ["not JSON", "[1]", '{"epochs":'])
+def test_damaged_settings_get_a_sentence(everything: pd.DataFrame, text: str) -> None:
+    with pytest.raises(InputError, match="settings that are no JSON"):
+        Evidence(everything.assign(training=text), "MUTAG", QUESTION)
