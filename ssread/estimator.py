@@ -146,11 +146,13 @@ class SSReadClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
 
     def predict(self, graphs: Any) -> NDArray[Any]:
         """The most probable class of every graph."""
-        return self.classes_[self.predict_proba(graphs).argmax(axis=1)]
+        chosen = self.predict_proba(graphs).argmax(axis=1)
+        return self.classes_[chosen]
 
     def predict_proba(self, graphs: Any) -> NDArray[np.float32]:
         """The probability of every class, in the order of ``classes_``, [n, C]."""
-        return self.model_.probabilities(self._read(graphs)).numpy()
+        read = self._read(graphs)
+        return self.model_.probabilities(read).numpy()
 
     def transform(self, graphs: Any) -> NDArray[np.float32]:
         """Graph vectors, [n, D]; of an ensemble those of its members side by side."""

@@ -129,7 +129,8 @@ class TrainedModel:
             _check_shapes(shapes, arguments, members)
             if arguments["num_classes"] != len(class_names) or arguments["in_channels"] != features.node.count:
                 raise ValueError("its class names or features are not those of its weights")
-            models = [make_model(**arguments) for _ in range(members)]
+            with torch.random.fork_rng(devices=[]):  # the weights are read, not drawn
+                models = [make_model(**arguments) for _ in range(members)]
             tensors = load_file(path)
             for number, model in enumerate(models):
                 own = {name: tensors[f"{number}.{name}"] for name in model.state_dict()}

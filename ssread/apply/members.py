@@ -169,7 +169,8 @@ class _Task:
             save_file(own, new, {"training": json.dumps(told)})
 
     def read(self, graphs: GraphSet) -> Member:
-        model = model_for(graphs, **self.run.model)
+        with torch.random.fork_rng(devices=[]):  # the weights are read, not drawn
+            model = model_for(graphs, **self.run.model)
         try:
             with safe_open(self.path, "pt") as file:
                 told: dict[str, Any] = json.loads(file.metadata()["training"])

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import torch
 from filelock import FileLock, Timeout
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -86,10 +87,11 @@ def train(
         arch, readout = arch or "gcn", readout or "ssread"
     models = candidates(arch, readout, aggr.split("+") if aggr and "+" in aggr else aggr, positions)
     graphs = graphs_of(data, **options)
-    for model in models:
-        model_for(graphs, **model)  # a wrong name is answered before any work
-    training = make_training(graphs, quick=quick, epochs=epochs)
     num_folds = _num_folds(graphs, folds or (QUICK_FOLDS if quick else FOLDS))
+    with torch.device("meta"):  # a wrong name is answered before any work
+        for model in models:
+            model_for(graphs, **model)
+    training = make_training(graphs, quick=quick, epochs=epochs)
     runner = make_runner(device, workers, "here", lambda text: console.print(text, markup=False))
     console.print(f"{graphs!r}, on {runner!r}", markup=False, highlight=False)
     settings = {

@@ -9,9 +9,8 @@ from ssread.apply.features import Features
 from ssread.data import GraphSet, planted
 from ssread.models import model_for
 
-SMILES = [
-    ring + tail for ring in ("c1ccccc1", "C1CCCCC1", "c1ccncc1", "C1CCNCC1") for tail in "C N O F CC CN CO Cl".split()
-]
+RINGS = ("c1ccccc1", "C1CCCCC1", "c1ccncc1", "C1CCNCC1")
+SMILES = [ring + tail for ring in RINGS for tail in ("C", "N", "O", "F", "CC", "CN", "CO", "Cl")]
 AROMATIC = ["yes" if "c" in smiles else "no" for smiles in SMILES]
 
 

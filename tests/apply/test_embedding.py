@@ -43,5 +43,5 @@ def test_files_hold_a_row_for_every_row(tmp_path, monkeypatch, ending):
 
 def test_another_ending_gets_a_sentence(tmp_path):
     data = graphs(4)
-    with pytest.raises(InputError, match="ends in .csv or .parquet or .npy"):
+    with pytest.raises(InputError, match=r"ends in .csv or .parquet or .npy"):
         embed(untrained(data), data, tmp_path / "vectors.txt")

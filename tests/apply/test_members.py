@@ -44,7 +44,7 @@ def undisturbed(data):
     return train_members(data, [run(0), run(1)], SHORT)
 
 
-class Stopped(Exception):
+class StoppedError(Exception):
     """Stands for Ctrl-C."""
 
 
@@ -62,11 +62,11 @@ def test_a_training_broken_off_anywhere_ends_in_the_same_bits(data, undisturbed,
                 nonlocal passes
                 passes += 1
                 if passes == stop:
-                    raise Stopped
+                    raise StoppedError
 
             try:
                 train_members(data, [run(0), run(1)], SHORT, folder=folder, watch=watch)
-            except Stopped:
+            except StoppedError:
                 torch.manual_seed(stop)  # whatever happens in between does not matter
         assert_same(train_members(data, [run(0), run(1)], SHORT, folder=folder), undisturbed)
     finally:
@@ -90,7 +90,7 @@ def test_members_differ_and_the_rest_of_the_program_keeps_its_random_numbers(dat
 
 def test_a_damaged_checkpoint_gets_a_sentence(data, tmp_path):
     (tmp_path / "checkpoint-0.safetensors").write_bytes(os.urandom(100))
-    with pytest.raises(InputError, match="is damaged .* remove it"):
+    with pytest.raises(InputError, match=r"is damaged .* remove it"):
         train_members(data, [run(0)], SHORT, folder=tmp_path)
 
 

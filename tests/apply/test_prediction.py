@@ -98,7 +98,7 @@ def test_an_element_that_training_never_saw_is_a_problem_of_its_row():
 @pytest.mark.parametrize("ending", ["csv", "tsv", "smi", "parquet", "sdf"])
 def test_a_file_in_many_pieces_gives_what_one_piece_gives(molecule_model, tmp_path, monkeypatch, ending):
     path = tmp_path / f"new.{ending}"
-    texts = SMILES[:10] + ["nonsense"] + SMILES[10:20]
+    texts = [*SMILES[:10], "nonsense", *SMILES[10:20]]
     if ending == "parquet":
         pd.DataFrame({"smiles": texts}).to_parquet(path)
     elif ending == "sdf":

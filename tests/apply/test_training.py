@@ -93,13 +93,13 @@ def test_an_existing_model_is_kept(data, tmp_path):
 def test_a_second_training_into_the_same_directory_is_refused(data, tmp_path):
     work = tmp_path / "model.training"
     work.mkdir()
-    with FileLock(work / "lock"), pytest.raises(InputError, match="Another training into .*model is under way"):
+    with FileLock(work / "lock"), pytest.raises(InputError, match=r"Another training into .*model is under way"):
         train(data, tmp_path / "model", **SETTINGS)
     train(data, tmp_path / "model", **SETTINGS)
 
 
 def test_an_unfinished_training_with_other_settings_is_not_mixed_with_this_one(data, tmp_path):
-    def stop(*_):
+    def stop(*_, **__):
         raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:

@@ -1,0 +1,179 @@
+"""The estimator behaves as scikit-learn's people expect."""
+
+import pickle
+
+import networkx as nx
+import numpy as np
+import pytest
+import torch
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.utils import estimator_checks
+
+from ssread import SSReadClassifier
+from ssread.apply import TrainedModel
+from ssread.data import GraphSet, from_networkx
+from ssread.errors import InputError
+
+RINGS = [nx.cycle_graph(size) for size in range(4, 16)]
+STARS = [nx.star_graph(size) for size in range(4, 16)]
+GRAPHS = [graph for pair in zip(RINGS, STARS, strict=True) for graph in pair]
+LABELS = np.array(["ring", "star"] * 12)
+
+
+def small(**settings: object) -> SSReadClassifier:
+    return SSReadClassifier(**{"epochs": 25, "hidden_channels": 8, "num_positions": 2, "batch_size": 8} | settings)
+
+
+@pytest.fixture(scope="module")
+def fitted() -> SSReadClassifier:
+    return small().fit(GRAPHS, LABELS)
+
+
+# Those of scikit-learn's checks that hand over no array of numbers as the data; older versions lack some.
+CHECKS = [
+    "check_estimator_cloneable",
+    "check_do_not_raise_errors_in_init_or_set_params",
+    "check_estimator_repr",
+    "check_estimator_tags_renamed",
+    "check_get_params_invariance",
+    "check_mixin_order",
+    "check_no_attributes_set_in_init",
+    "check_parameters_default_constructible",
+    "check_set_params",
+    "check_valid_tag_types",
+]
+
+
+@pytest.mark.parametrize("check", [name for name in CHECKS if hasattr(estimator_checks, name)])
+def test_scikit_learns_own_checks_pass(check):
+    getattr(estimator_checks, check)("SSReadClassifier", SSReadClassifier())
+
+
+def test_fit_returns_the_estimator_and_leaves_parameters_alone(fitted):
+    estimator = small()
+    before = estimator.get_params()
+    assert estimator.fit(GRAPHS[:12], LABELS[:12]) is estimator
+    assert estimator.get_params() == before
+    learnt = {name for name in vars(estimator) if name not in before}
+    assert learnt == {"classes_", "model_", "n_iter_"}
+    assert fitted.n_iter_ <= 25
+
+
+def test_methods_agree_with_each_other(fitted):
+    probabilities = fitted.predict_proba(GRAPHS)
+    assert probabilities.shape == (24, 2)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1, atol=1e-6)
+    np.testing.assert_array_equal(fitted.predict(GRAPHS), fitted.classes_[probabilities.argmax(axis=1)])
+    assert fitted.score(GRAPHS, LABELS) == np.mean(fitted.predict(GRAPHS) == LABELS) > 0.9
+    vectors = fitted.transform(GRAPHS)
+    assert vectors.shape == (24, 16)
+    positions = fitted.positions(GRAPHS)
+    assert [len(own) for own in positions] == [len(graph) for graph in GRAPHS]
+    head = fitted.model_.models[0].head
+    logits = head(torch.from_numpy(vectors)).softmax(-1)
+    np.testing.assert_allclose(logits.detach(), probabilities, atol=1e-5)
+    for row, own in enumerate(positions):
+        for position in (0, 1):
+            if position not in own:
+                assert (vectors[row, 8 * position : 8 * position + 8] == 0).all()
+
+
+def test_kinds_of_labels_come_back_as_they_were():
+    for labels in (np.array([3, 7] * 12), [False, True] * 12, LABELS.tolist()):
+        estimator = small(epochs=1).fit(GRAPHS, labels)
+        assert estimator.predict(GRAPHS).dtype == np.asarray(labels).dtype
+        assert set(estimator.predict(GRAPHS)) <= set(np.asarray(labels))
+
+
+def test_the_same_random_state_gives_the_same_model(fitted):
+    again = clone(fitted).fit(GRAPHS, LABELS)
+    np.testing.assert_array_equal(again.predict_proba(GRAPHS), fitted.predict_proba(GRAPHS))
+    other = clone(fitted).set_params(random_state=1).fit(GRAPHS, LABELS)
+    assert not np.array_equal(other.predict_proba(GRAPHS), fitted.predict_proba(GRAPHS))
+    drawn = clone(fitted).set_params(random_state=np.random.RandomState(0), epochs=1).fit(GRAPHS, LABELS)
+    assert drawn.n_iter_ == 1
+
+
+def test_works_in_cross_validation_grid_search_and_pipeline():
+    scores = cross_val_score(small(epochs=5), GRAPHS, LABELS, cv=3)
+    assert scores.shape == (3,)
+    assert len(cross_val_predict(small(epochs=2), GRAPHS, LABELS, cv=2)) == 24
+    search = GridSearchCV(small(epochs=2), {"num_positions": [1, 2], "readout": ["ssread"]}, cv=2).fit(GRAPHS, LABELS)
+    assert search.best_params_["num_positions"] in (1, 2)
+    pipeline = make_pipeline(small(epochs=5), LogisticRegression(max_iter=1000))
+    assert pipeline.fit(GRAPHS, LABELS).predict(GRAPHS[:3]).shape == (3,)
+
+
+def test_takes_every_kind_of_graphs(fitted):
+    as_set = from_networkx(GRAPHS, LABELS)
+    labelled = small(epochs=5).fit(as_set)
+    assert labelled.classes_.tolist() == ["ring", "star"]
+    np.testing.assert_allclose(fitted.predict_proba(as_set), fitted.predict_proba(GRAPHS), atol=1e-6)
+    np.testing.assert_allclose(fitted.predict_proba(as_set.to_pyg()), fitted.predict_proba(GRAPHS), atol=1e-6)
+    assert cross_val_score(small(epochs=2), as_set, LABELS, cv=2).shape == (2,)
+    assert isinstance(as_set, GraphSet)
+
+
+def test_takes_smiles():
+    pytest.importorskip("rdkit")
+    smiles = np.array(["c1ccccc1" + "C" * n for n in range(8)] + ["C1CCCCC1" + "C" * n for n in range(8)])
+    estimator = small().fit(smiles, [1] * 8 + [0] * 8)
+    assert estimator.predict(["c1ccccc1CCO"]) == [1]
+    with pytest.raises(InputError, match="RDKit cannot read molecule 0"):
+        estimator.predict(["nonsense"])
+
+
+def test_reading_options_are_kept_for_prediction():
+    for graph in GRAPHS:
+        nx.set_node_attributes(graph, {node: "even" if node % 2 == 0 else "odd" for node in graph}, "role")
+    estimator = small(epochs=2, reading={"node_label": "role"}).fit(GRAPHS, LABELS)
+    assert estimator.model_.features.node.names == ("role=even", "role=odd")
+    assert estimator.predict(GRAPHS[:2]).shape == (2,)
+
+
+def test_survives_pickling_and_saving(fitted, tmp_path):
+    again = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(again.predict_proba(GRAPHS), fitted.predict_proba(GRAPHS))
+    fitted.model_.save(tmp_path / "model")
+    loaded = TrainedModel.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.probabilities(loaded.read(GRAPHS)), fitted.predict_proba(GRAPHS))
+
+
+def test_an_ensemble_votes_and_rare_classes_can_count_as_much():
+    estimator = small(epochs=2, ensemble=2, class_weight="balanced").fit(GRAPHS, LABELS)
+    assert len(estimator.model_.models) == 2
+    assert estimator.transform(GRAPHS).shape == (24, 32)
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_proba", "transform", "positions"])
+def test_before_fit_there_is_nothing_to_ask(method):
+    with pytest.raises(NotFittedError):
+        getattr(small(), method)(GRAPHS)
+
+
+@pytest.mark.parametrize(
+    ("settings", "labels", "sentence"),
+    [
+        ({"arch": "other"}, LABELS, "There is no model 'other'"),
+        ({"epochs": 0}, LABELS, "epochs must be a whole number of 1 or more"),
+        ({"held_out": 1.5}, LABELS, "held_out is a share"),
+        ({"class_weight": {0: 1}}, LABELS, "class_weight must be"),
+        ({}, LABELS[:5], "There are 24 graphs, but y has the shape"),
+        ({}, ["one"] * 24, "one class only"),
+        ({}, np.arange(24) / 7, "Unknown label type"),
+        ({}, None, "requires y to be passed"),
+    ],
+)
+def test_wrong_input_gets_a_sentence(settings, labels, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        small(**settings).fit(GRAPHS, labels)
+
+
+def test_nodes_that_are_pooled_away_have_no_positions():
+    estimator = small(epochs=1, arch="diffpool").fit(GRAPHS, LABELS)
+    with pytest.raises(InputError, match="diffpool pools nodes away"):
+        estimator.positions(GRAPHS)
