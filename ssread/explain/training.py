@@ -1,5 +1,8 @@
 """One training whose model is kept, to be looked into."""
 
+import torch
+
+from ssread.apply.members import one_thread
 from ssread.data.graphset import GraphSet
 from ssread.data.splits import Fold, stratified_folds
 from ssread.errors import InputError
@@ -26,10 +29,11 @@ def trained_model(
     """
     training = training or Training()
     kept: State = {}
-    on_cpu = device.split(":")[0] == "cpu"
-    engine: Engine = Alone(graphs, run, training) if on_cpu else Lifted(graphs, [run], training, device)
     fold = fold_of(graphs, run)
-    (result,) = fit(engine, graphs, [run], [fold], training, weights=lambda _, state: kept.update(state))
+    with one_thread(), torch.random.fork_rng(devices=[]):
+        on_cpu = device.split(":")[0] == "cpu"
+        engine: Engine = Alone(graphs, run, training) if on_cpu else Lifted(graphs, [run], training, device)
+        (result,) = fit(engine, graphs, [run], [fold], training, weights=lambda _, state: kept.update(state))
     if result.failed:
         raise InputError(f"The training of {run.model['name']} failed ({result.failed}): there is no model to explain.")
     model = model_for(graphs, **run.model)
