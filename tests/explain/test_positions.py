@@ -1,0 +1,74 @@
+"""Positions of nodes: what they are, that numbering does not matter, that they find planted roles."""
+
+import pytest
+import torch
+
+from explained_models import trained
+from ssread.data import planted
+from ssread.errors import InputError
+from ssread.explain import has_positions, positions
+from ssread.explain.scores import agreement
+from ssread.functional import cosine_cost
+from ssread.models import ARCHITECTURES, model_for
+
+GRAPHS = planted(8, seed=5, feature_noise=0.3)
+
+
+def test_the_position_is_that_of_least_cost_and_weights_follow_the_costs():
+    model = model_for(GRAPHS, "gcn", gamma=0.1).eval()
+    found = positions(model, GRAPHS)
+    batch = GRAPHS.batch(range(len(GRAPHS)))
+    costs = cosine_cost(model.encode(batch), model.readout.prototypes).detach()
+    assert torch.equal(found.position, costs.argmin(dim=1))
+    assert torch.allclose(found.cost, costs.amin(dim=1))
+    assert torch.allclose(found.weights, (-costs / 0.1).softmax(dim=1), atol=1e-5)
+    assert repr(found) == f"Positions({len(found.position)} nodes, 4 positions)"
+
+
+def test_without_smoothing_the_weights_are_hard():
+    found = positions(model_for(GRAPHS, "gcn", gamma=0.0), GRAPHS)
+    assert torch.equal(found.weights.argmax(dim=1), found.position)
+    assert found.weights.sum(dim=1).eq(1).all()
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_positions_do_not_depend_on_the_numbering_of_nodes(name):
+    graph = GRAPHS[[0]]
+    model = model_for(graph, name).eval()
+    order = torch.randperm(graph.x.size(0))
+    edges = order.argsort()[graph.edge_index]
+    edges = edges[:, (edges[0] * len(order) + edges[1]).argsort()]
+    renumbered = graph.__class__(**{**vars(graph), "x": graph.x[order], "edge_index": edges})
+    before, after = positions(model, graph), positions(model, renumbered)
+    assert torch.equal(before.position[order], after.position)
+    assert torch.allclose(before.cost[order], after.cost, atol=1e-5, equal_nan=True)
+
+
+def test_dropped_nodes_have_no_position():
+    found = positions(model_for(GRAPHS, "sagpool"), GRAPHS)
+    dropped = found.position < 0
+    assert 0 < dropped.sum() < len(dropped)
+    assert found.cost[dropped].isnan().all()
+    assert found.weights[dropped].eq(0).all()
+
+
+def test_a_model_without_ssread_says_why_there_are_none():
+    model = model_for(GRAPHS, "gcn", readout="global")
+    assert not has_positions(model)
+    with pytest.raises(InputError, match="its nodes have no positions"):
+        positions(model, GRAPHS)
+
+
+def test_an_empty_set_has_no_positions():
+    assert len(positions(model_for(GRAPHS, "gcn"), GRAPHS[:0]).position) == 0
+
+
+def test_a_trained_model_finds_planted_roles_far_better_than_chance():
+    model, test = trained("ssread")
+    graph = torch.arange(len(test)).repeat_interleave(test.node_counts)
+    found = agreement(positions(model, test).position, test.node_columns["position"], graph)
+    chance = agreement(torch.randint(5, (len(graph),)), test.node_columns["position"], graph)
+    assert found.mutual_information > 0.35
+    assert abs(chance.mutual_information) < 0.02
+    assert found.consistency > 0.3
+    assert found.purity > chance.purity + 0.1
