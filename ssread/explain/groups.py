@@ -56,11 +56,12 @@ def functional_groups(graphs: GraphSet) -> Tensor:
     """
     if COLUMN in graphs.node_columns:
         return graphs.node_columns[COLUMN].cpu()
+    accepted = molecules(graphs)  # says so where RDKit is missing
     from rdkit import Chem
 
     patterns = [[Chem.MolFromSmarts(one) for one in smarts.split()] for smarts in GROUPS.values()]
     found: list[int] = []
-    for molecule, size in zip(molecules(graphs), graphs.node_counts.tolist(), strict=True):
+    for molecule, size in zip(accepted, graphs.node_counts.tolist(), strict=True):
         found += [-1] * size if molecule is None else _of_molecule(molecule, patterns)
     return torch.tensor(found, dtype=torch.long)
 

@@ -2,8 +2,8 @@
 
 import pytest
 import torch
-
 from explained_models import trained
+
 from ssread.data import planted
 from ssread.errors import InputError
 from ssread.explain import has_positions, positions

@@ -6,11 +6,11 @@ import networkx as nx
 import numpy as np
 import pytest
 import torch
+from explained_models import trained
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from explained_models import trained
 from ssread.data import planted
 from ssread.explain import activation, probabilities
 from ssread.explain.scores import _induced, agreement, fidelity, localisation
