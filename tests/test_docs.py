@@ -50,6 +50,8 @@ def test_commands_run(command, tmp_path, request):
         case [".venv/bin/ssread", *rest]:
             if rest[0] in ("compare", "reproduce"):
                 rest += ["--epochs", "1", "--folds", "2", "--seeds", "1", "--workers", "1", "--out", str(tmp_path)]
+            if rest[0] in ("train", "predict", "embed", "export"):
+                rest = in_folder(rest, tmp_path, request)
             result = CliRunner().invoke(app, rest)
             assert result.exit_code == 0, result.output
         case [".venv/bin/python", script, *options] if script.startswith("benchmarks/"):
@@ -57,6 +59,24 @@ def test_commands_run(command, tmp_path, request):
                 assert run([sys.executable, script, *options, "--quick"])
         case _:
             pytest.fail(f"nobody runs {command!r}")
+
+
+def in_folder(words: list[str], folder: Path, request: pytest.FixtureRequest) -> list[str]:
+    """A command about a model with its output in a folder of its own, and a model that was trained for one pass."""
+    verb, first, *rest = words
+    if any(word.endswith(".csv") for word in words):
+        pytest.importorskip("rdkit")
+    if verb != "train":
+        data = next((word for word in rest if word == "MUTAG"), "docs/examples/mutag.csv")
+        first = str(folder / "model")
+        label = [] if data == "MUTAG" else ["--label", "mutagenic"]
+        more = ["--quick", "--epochs", "1", "--workers", "1"]
+        trained = CliRunner().invoke(app, ["train", data, "-o", first, *label, *more])
+        assert trained.exit_code == 0, trained.output
+    if "-o" in rest:
+        place = rest.index("-o") + 1
+        rest[place] = str(folder / Path(rest[place]).name)
+    return [verb, first, *rest, *(["--epochs", "1", "--workers", "1"] if verb == "train" else [])]
 
 
 def run(words: list[str]) -> str:
