@@ -23,7 +23,13 @@ def compare(
     folds: Annotated[int | None, typer.Option(help="Folds of the cross-validation. (default: 10)")] = None,
     seeds: Annotated[int | None, typer.Option(help="How often it is repeated. (default: 5)")] = None,
     epochs: Annotated[
-        int | None, typer.Option(help="Most passes of a training; it stops early. (default: 500)")
+        int | None, typer.Option(help="Most passes; supervised it stops early. (default: 500, without labels 100)")
+    ] = None,
+    learn: Annotated[
+        str | None, typer.Option(help="What from: supervised, graphcl, infograph. (default: supervised)")
+    ] = None,
+    task: Annotated[
+        str | None, typer.Option(help="What is predicted: class, rings,aromatic_rings,rotatable_bonds (molecules).")
     ] = None,
     metric: Annotated[str | None, typer.Option(help="accuracy, roc_auc or macro_f1. (default: accuracy)")] = None,
     config: Annotated[
@@ -51,6 +57,10 @@ def compare(
     - ssread compare NCI1 --arch gcn,gin --aggr sum,max --positions 8
 
     - ssread compare my.csv --smiles SMILES --label active --metric roc_auc
+
+    - ssread compare MUTAG --learn graphcl --seeds 1
+
+    - ssread compare MUTAG --task rings,aromatic_rings,rotatable_bonds
     """
     import json
 
@@ -59,7 +69,7 @@ def compare(
     from ssread.evaluate.command import compare_dataset, read_config
 
     flags = {"arch": arch, "aggr": aggr, "positions": positions, "gamma": gamma, "folds": folds}
-    flags |= {"seeds": seeds, "epochs": epochs, "metric": metric}
+    flags |= {"seeds": seeds, "epochs": epochs, "learn": learn, "task": task, "metric": metric}
     settings = read_config(config) if config is not None else {}
     columns = {"smiles": smiles, "label": label}
     data = {**settings.pop("data", {}), **{name: value for name, value in columns.items() if value is not None}}
@@ -78,10 +88,11 @@ def compare(
     console.print(report.table())
     for cell in report.cells:
         console.print(
-            f"{cell.dataset}, {cell.arch}, {cell.aggr}: {cell.comparison.verdict}", markup=False, style="bold"
+            f"{cell.dataset}, {cell.model}, {cell.aggr}: {cell.comparison.verdict}", markup=False, style="bold"
         )
     console.print(f"Saved: {saved.markdown}, {saved.json}, every training in {saved.store}", markup=False)
-    console.print(f"To look at: {saved.page}", markup=False, soft_wrap=True, style="bold")
+    for page in saved.to_look_at:
+        console.print(f"To look at: {page}", markup=False, soft_wrap=True, style="bold")
 
 
 @app.command()

@@ -12,28 +12,31 @@ import yaml
 from rich.console import Console
 
 from ssread.data.load import load
+from ssread.data.properties import with_properties
 from ssread.data.storage import replacing
 from ssread.errors import InputError
 from ssread.evaluate.live import Live
-from ssread.evaluate.protocol import compare_readouts
+from ssread.evaluate.protocol import compare_all
 from ssread.evaluate.question import Question
 from ssread.evaluate.report import Report
 from ssread.evaluate.runners import OnCores, OnGPU, Runner
 from ssread.evaluate.store import Store
+from ssread.train.learning import LEARNING
 
-__all__ = ["Saved", "compare_dataset", "make_runner", "read_config"]
+__all__ = ["Saved", "compare_dataset", "make_runner", "questions_of", "read_config"]
 
 
 class Saved:
     """Where a comparison keeps what it finds, in one folder."""
 
-    def __init__(self, folder: str | os.PathLike[str], dataset: str):
+    def __init__(self, folder: str | os.PathLike[str], dataset: str, kind: str = ""):
         self.folder = Path(folder)
-        stem = Path(dataset).stem
+        stem = Path(dataset).stem + (f"-{kind}" if kind else "")
         self.store = self.folder / "results.sqlite"
         self.markdown = self.folder / f"compare-{stem}.md"
         self.json = self.folder / f"compare-{stem}.json"
         self.page = self.folder / f"compare-{stem}-report.html"
+        self.to_look_at: list[Path] = []
 
     def write(self, report: Report) -> None:
         """Writes the report beside the store, each file all or nothing."""
@@ -58,7 +61,8 @@ def compare_dataset(
 
     Args:
         dataset: Anything :func:`ssread.data.load` takes.
-        settings: The fields of :class:`ssread.evaluate.question.Question` and of :class:`ssread.train.Training`.
+        settings: The fields of :class:`ssread.evaluate.question.Question` and of :class:`ssread.train.Training`;
+            ``learn`` and ``task`` may name several.
         data: Options for loading the dataset, such as the ``smiles`` and ``label`` columns.
         device: ``cpu``, ``cuda``, or ``auto`` for a GPU where there is one.
         workers: Worker processes on a CPU, by default one per core.
@@ -67,22 +71,42 @@ def compare_dataset(
         console: Where progress is shown.
     """
     console = console or Console(stderr=True)
-    question = Question.of(settings)
+    questions = questions_of(settings)
     graphs = load(dataset, **(data or {}))
+    tasks = [question.task for question in questions if question.task != "class"]
+    graphs = with_properties(graphs, tasks, lambda text: console.print(text, markup=False, highlight=False))
     runner = make_runner(device, workers, on, lambda text: console.print(text, markup=False))
-    saved = Saved(out, graphs.name)
+    ways = dict.fromkeys(question.learn for question in questions)
+    saved = Saved(out, graphs.name, "properties" if tasks else "-".join(way for way in ways if way != "supervised"))
     console.print(f"{graphs!r}, on {runner!r}", markup=False, highlight=False)
     started = time.perf_counter()
     with Store(saved.store) as store:
         with Live(graphs.name, console) as live:
-            report = compare_readouts(graphs, question, runner, store, live.watch)
+            report = compare_all(graphs, questions, runner, store, live.watch)
         saved.write(report)
-        from ssread.report.comparison import write_comparison_page  # it knows this package: not before it is needed
+        if tasks:
+            from ssread.paper.figure4 import draw  # it knows this package: not before it is needed
 
-        console.print("training one model to look into", highlight=False)
-        write_comparison_page(saved.page, graphs, question, report, store, runner.device)
+            saved.to_look_at += draw(report.cells, saved.markdown.with_suffix(""))
+        if not any(question.linear for question in questions):
+            from ssread.report.comparison import write_comparison_page  # likewise
+
+            console.print("training one model to look into", highlight=False)
+            write_comparison_page(saved.page, graphs, questions[0], report, store, runner.device)
+            saved.to_look_at.append(saved.page)
     console.print(f"{time.perf_counter() - started:.0f} s", highlight=False)
     return report, saved
+
+
+def questions_of(settings: Mapping[str, Any]) -> list[Question]:
+    """A question for every way to learn and every task; properties are asked of encoders of every way by default."""
+    tasks = _listed(settings.get("task", "class"))
+    ways = _listed(settings.get("learn", "supervised" if tasks == ["class"] else LEARNING))
+    return [Question.of({**settings, "learn": learn, "task": task}) for learn in ways for task in tasks]
+
+
+def _listed(value: Any) -> list[str]:
+    return [part.strip() for part in value.split(",")] if isinstance(value, str) else [str(part) for part in value]
 
 
 def make_runner(device: str, workers: int | None, on: str, say: Callable[[str], None]) -> Runner:

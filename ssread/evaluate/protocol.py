@@ -1,11 +1,13 @@
 """The fair protocol: the same folds, seeds and training for both readouts, K by validation, the test folds once."""
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ssread.data.graphset import GraphSet
+from ssread.data.properties import with_properties
 from ssread.data.splits import stratified_folds
 from ssread.data.table1 import TABLE_1
 from ssread.errors import InputError
@@ -17,9 +19,9 @@ from ssread.evaluate.runners import Runner
 from ssread.evaluate.statistics import compare
 from ssread.evaluate.store import Store, aggregation_name
 from ssread.paper.results import PaperResult, paper_result
-from ssread.train.runs import Run, RunResult
+from ssread.train.runs import Run, RunResult, Training
 
-__all__ = ["Watch", "best_positions", "compare_readouts", "trainings"]
+__all__ = ["Watch", "best_positions", "compare_all", "compare_readouts", "question_rule", "trainings"]
 
 #: Told what is to be done (with how much of it the store has), and then of every result.
 Watch = Callable[[int, int, RunResult | None], None]
@@ -41,107 +43,164 @@ def compare_readouts(
         store: Where results are kept.
         watch: Told of progress: how many trainings are done, of how many, and the newest result.
     """
-    _check(graphs, question)
-    asked = _Asked(graphs, question, runner, store, watch)
-    cells = question.cells()
-    globals_ = [asked.runs(arch, aggr, None) for arch, aggr in cells]
-    candidates = [asked.runs(*BASE, k) for k in POSITIONS] if question.positions is None else []
-    later = sum(len(runs) for cell, runs in zip(cells, globals_, strict=True) if not (candidates and cell == BASE))
-    asked.train([run for group in [*globals_, *candidates] for run in group], later)
-    positions = question.positions or best_positions([asked.valid_accuracies(group) for group in candidates])
-    ssreads = [asked.runs(arch, aggr, positions) for arch, aggr in cells]
-    asked.train([run for group in ssreads for run in group])
-    report_cells = []
-    for (arch, aggr), before, after in zip(cells, globals_, ssreads, strict=True):
-        name = aggregation_name(arch, aggr)
-        report_cells.append(
-            Cell(
-                graphs.name,
-                arch,
-                name,
-                positions,
-                compare(asked.scores(before), asked.scores(after)),
-                *(_paper(graphs, question, arch, aggr, readout) for readout in ("global", "ssread")),
-            )
-        )
-    rule = selection_rule(
-        question.training,
-        num_folds=question.folds,
-        num_seeds=question.seeds,
-        positions_chosen=question.positions is None,
-    )
-    return Report(report_cells, rule, question.metric)
+    return compare_all(graphs, [question], runner, store, watch)
+
+
+def compare_all(
+    graphs: GraphSet, questions: Sequence[Question], runner: Runner, store: Store, watch: Watch = lambda *_: None
+) -> Report:
+    """:func:`compare_readouts` for several questions in one report; trainings that share an encoder share it."""
+    for question in questions:
+        _check(graphs, question)
+    graphs = with_properties(graphs, [question.task for question in questions if question.task != "class"])
+    trainer = _Trainer(graphs, runner, store, watch)
+    asked = [_Asked(question, trainer) for question in questions]
+    trainer.train([pair for one in asked for pair in one.first()], later=sum(one.later() for one in asked))
+    trainer.train([pair for one in asked for pair in one.second()])
+    rules = {question_rule(question): question.learn for question in questions}
+    rule = "; ".join(rules) if len(rules) == 1 else "; ".join(f"{learn}: {rule}" for rule, learn in rules.items())
+    return Report([cell for one in asked for cell in one.cells()], rule, questions[0].metric)
 
 
 def trainings(question: Question, arch: str, aggr: Aggr, positions: int | None) -> list[Run]:
     """Every seed and fold of one classifier: with SSRead of K positions, or with the global readout (None)."""
-    model: dict[str, Any] = {**question.model, "name": arch, "aggr": aggr}
+    model: dict[str, Any] = {**question.model_of(arch), "name": arch, "aggr": aggr}
     if positions is None:
         model["readout"] = "global"
     else:
         model.update(readout="ssread", num_positions=positions, gamma=question.gamma)
-    return [Run(model, seed, fold, question.folds) for seed in range(question.seeds) for fold in range(question.folds)]
+    return [
+        Run(model, seed, fold, question.folds, learn=question.learn, task=question.task)
+        for seed in range(question.seeds)
+        for fold in range(question.folds)
+    ]
 
 
-def best_positions(valid_accuracies: Sequence[Sequence[float]]) -> int:
+def question_rule(question: Question) -> str:
+    """What the numbers of a question rest on, in one line: :func:`ssread.evaluate.report.selection_rule`."""
+    return selection_rule(
+        question.training,
+        num_folds=question.folds,
+        num_seeds=question.seeds,
+        positions_chosen=question.positions is None,
+        learn=question.learn,
+        task=question.task,
+    )
+
+
+def best_positions(valid_accuracies: Sequence[Sequence[float]], base: Sequence[str] = BASE) -> int:
     """The K of :data:`POSITIONS` with the best mean validation accuracy (never test); among equals the smaller.
 
     Args:
         valid_accuracies: Of the trainings with each K that did not fail.
+        base: The classifier that was trained.
     """
     if not all(len(group) for group in valid_accuracies):
-        raise InputError(f"K cannot be chosen: every training of {' + '.join(BASE)} failed; give --positions.")
+        raise InputError(f"K cannot be chosen: every training of {' + '.join(base)} failed; give --positions.")
     return POSITIONS[int(np.argmax([np.mean(group) for group in valid_accuracies]))]
 
 
-class _Asked:
-    """The trainings a question asks for, and their way into the store."""
+class _Trainer:
+    """The way of trainings into the store, and of their results out of it."""
 
-    def __init__(self, graphs: GraphSet, question: Question, runner: Runner, store: Store, watch: Watch):
-        self._graphs, self._question, self._runner, self._store, self._watch = graphs, question, runner, store, watch
+    def __init__(self, graphs: GraphSet, runner: Runner, store: Store, watch: Watch):
+        self.graphs, self._runner, self._store, self._watch = graphs, runner, store, watch
         self._dataset = identify(graphs)
         self._done: set[str] = set()
 
-    def runs(self, arch: str, aggr: Aggr, positions: int | None) -> list[Run]:
-        """Every seed and fold of one classifier."""
-        return trainings(self._question, arch, aggr, positions)
-
-    def train(self, runs: Sequence[Run], later: int = 0) -> None:
+    def train(self, asked: Sequence[tuple[Run, Training]], later: int = 0) -> None:
         """Trains what the store does not have yet; ``later`` more trainings are to follow."""
-        by_key = {self._key(run): run for run in runs}
+        by_key = {run_key(self._dataset, run, training): (run, training) for run, training in asked}
         there = self._store.has(by_key)
         self._done |= there
         total = len(self._done | by_key.keys()) + later
         self._watch(len(self._done), total, None)
-        missing = [run for key, run in by_key.items() if key not in there]
-        if not missing:
-            return
-        for result in self._runner.train(self._graphs, missing, self._question.training):
-            self._store.add(self._dataset, result, self._question.training, self._runner.device)
-            self._done.add(self._key(result.run))
-            self._watch(len(self._done), total, result)
+        missing: dict[Training, list[Run]] = {}
+        for key, (run, training) in by_key.items():
+            if key not in there:
+                missing.setdefault(training, []).append(run)
+        for training, runs in missing.items():
+            for result in self._runner.train(self.graphs, runs, training):
+                self._store.add(self._dataset, result, training, self._runner.device)
+                self._done.add(run_key(self._dataset, result.run, training))
+                self._watch(len(self._done), total, result)
 
-    def valid_accuracies(self, runs: Sequence[Run]) -> list[float]:
-        """The validation accuracies of the runs that did not fail."""
-        return [result.valid_accuracy for result in self.results(runs) if not result.failed]
-
-    def results(self, runs: Sequence[Run]) -> list[RunResult]:
+    def results(self, runs: Sequence[Run], training: Training) -> list[RunResult]:
         """The stored results of runs, in their order."""
-        keys = [self._key(run) for run in runs]
+        keys = [run_key(self._dataset, run, training) for run in runs]
         results = self._store.results(keys)
         return [results[key] for key in keys]
 
-    def scores(self, runs: Sequence[Run]) -> np.ndarray:
-        """The metric on the test folds, [seeds, folds]."""
-        values = [score(result, self._question.metric) for result in self.results(runs)]
-        return np.array(values).reshape(self._question.seeds, self._question.folds)
 
-    def _key(self, run: Run) -> str:
-        return run_key(self._dataset, run, self._question.training)
+class _Asked:
+    """The trainings one question asks for: first those that need no K, then those with the K that they chose."""
+
+    def __init__(self, question: Question, trainer: _Trainer):
+        self.question, self._trainer = question, trainer
+        self._globals = [trainings(question, arch, aggr, None) for arch, aggr in question.cells()]
+        chosen = question.positions is None
+        self._candidates = [trainings(question, *question.base, k) for k in POSITIONS] if chosen else []
+
+    def first(self) -> list[tuple[Run, Training]]:
+        """With the global readout, and with every K that is chosen from."""
+        return self._paired([*self._globals, *self._candidates])
+
+    def later(self) -> int:
+        """How many trainings :meth:`second` adds to these."""
+        shared = self.question.base if self._candidates else None
+        return sum(len(runs) for cell, runs in zip(self.question.cells(), self._globals, strict=True) if cell != shared)
+
+    def second(self) -> list[tuple[Run, Training]]:
+        """With SSRead."""
+        return self._paired(self._ssreads)
+
+    def cells(self) -> list[Cell]:
+        """What was found."""
+        question, graphs = self.question, self._trainer.graphs
+        return [
+            Cell(
+                graphs.name,
+                arch,
+                aggregation_name(arch, aggr),
+                self._positions,
+                compare(self._scores(before), self._scores(after)),
+                *(_paper(graphs, question, arch, aggr, readout) for readout in ("global", "ssread")),
+                learn=question.learn,
+                task=question.task,
+            )
+            for (arch, aggr), before, after in zip(question.cells(), self._globals, self._ssreads, strict=True)
+        ]
+
+    @cached_property
+    def _positions(self) -> int:
+        return self.question.positions or best_positions(
+            [[r.valid_accuracy for r in self._results(group) if not r.failed] for group in self._candidates],
+            self.question.base,
+        )
+
+    @cached_property
+    def _ssreads(self) -> list[list[Run]]:
+        return [trainings(self.question, arch, aggr, self._positions) for arch, aggr in self.question.cells()]
+
+    def _paired(self, groups: Sequence[Sequence[Run]]) -> list[tuple[Run, Training]]:
+        return [(run, self.question.training) for group in groups for run in group]
+
+    def _results(self, runs: Sequence[Run]) -> list[RunResult]:
+        return self._trainer.results(runs, self.question.training)
+
+    def _scores(self, runs: Sequence[Run]) -> np.ndarray:
+        """The metric on the test folds, [seeds, folds]."""
+        values = [score(result, self.question.metric) for result in self._results(runs)]
+        return np.array(values).reshape(self.question.seeds, self.question.folds)
 
 
 def _check(graphs: GraphSet, question: Question) -> None:
     """What would only come to light in the middle of the work."""
+    if graphs.y is None and question.learn != "supervised":
+        raise InputError(
+            f"{graphs.name} has no labels: {question.learn} learns without them (ssread.train.unsupervised.learn gives "
+            "the graph vectors), but to judge what was learnt, every graph needs a class."
+        )
     stratified_folds(graphs, question.folds)
     largest = int(graphs.node_counts.max())
     if question.positions is not None and question.positions > largest:
@@ -154,4 +213,5 @@ def _check(graphs: GraphSet, question: Question) -> None:
 def _paper(graphs: GraphSet, question: Question, arch: str, aggr: Aggr, readout: str) -> PaperResult | None:
     """The paper's figure, where ours is of the same metric on the same dataset (and not on one of the same name)."""
     same = any(row.name == graphs.name and row.agrees_with(graphs.statistics()) for row in TABLE_1)
-    return paper_result(graphs.name, arch, aggr, readout) if same and question.metric == "accuracy" else None
+    comparable = same and question.metric == "accuracy" and question.task == "class"
+    return paper_result(graphs.name, arch, aggr, readout, question.learn) if comparable else None

@@ -1,21 +1,32 @@
 """What a comparison asks: which classifiers, how many positions, how often, how trained."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+import inspect
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ssread.aggregate import NAMES
+from ssread.data.properties import PROPERTIES
 from ssread.errors import InputError
 from ssread.evaluate.metrics import METRICS
 from ssread.models.factory import ARCHITECTURES
+from ssread.train.learning import LEARNING
 from ssread.train.runs import Training
+from ssread.train.unsupervised import EPOCHS
 
-__all__ = ["BASE", "POSITIONS", "Question"]
+__all__ = ["BASE", "LINEAR_BASE", "POSITIONS", "TASKS", "Question"]
 
 #: The numbers of positions that validation accuracy chooses from, and the classifier it chooses with (section V-A).
 POSITIONS = (2, 4, 8, 16)
 BASE = ("gcn", "sum")
+
+#: The same where a linear classifier judges the vectors of an encoder, and how that is built (as the originals do).
+LINEAR_BASE = ("gin", "sum")
+ENCODER = {"hidden_channels": 32, "dropout": 0.0}
+
+#: What may be predicted: the class, or a property of a molecule.
+TASKS = ("class", *PROPERTIES)
 
 
 @dataclass(frozen=True)
@@ -32,6 +43,8 @@ class Question:
         metric: What is compared: accuracy, roc_auc or macro_f1.
         training: How models are trained.
         model: Further arguments of :func:`ssread.models.make_model`, such as ``hidden_channels`` or ``dropout``.
+        learn: What encoders learn from: see :data:`ssread.train.learning.LEARNING`.
+        task: What is predicted: see :data:`TASKS`.
     """
 
     arch: Sequence[str] = ("gcn",)
@@ -43,8 +56,12 @@ class Question:
     metric: str = "accuracy"
     training: Training = field(default_factory=Training)
     model: Mapping[str, Any] = field(default_factory=dict)
+    learn: str = "supervised"
+    task: str = "class"
 
     def __post_init__(self) -> None:
+        _one_of("way to learn", self.learn, LEARNING)
+        _one_of("task", self.task, TASKS)
         for name in self.arch:
             _one_of("architecture", name, ARCHITECTURES)
         for name in self.aggr:
@@ -70,7 +87,8 @@ class Question:
         """From plain settings, as a configuration file or the command line gives them.
 
         ``arch`` and ``aggr`` may be texts with commas, ``positions`` may be ``auto``; the fields of
-        :class:`ssread.train.Training` stand among the others.
+        :class:`ssread.train.Training` stand among the others. Where nothing is said of the architecture and of the
+        epochs, they follow from what is learnt from and predicted.
         """
         own = {f.name: f for f in dataclasses.fields(cls) if f.name != "training"}
         of_training = {f.name: f for f in dataclasses.fields(Training)}
@@ -79,8 +97,30 @@ class Question:
             there = ", ".join(sorted([*own, *of_training]))
             raise InputError(f"There is no setting {unknown[0]!r}; there are {there}.")
         values = {name: _typed(name, value) for name, value in settings.items()}
+        learn, task = values.get("learn", "supervised"), values.get("task", "class")
+        if (learn, task) != ("supervised", "class"):
+            values.setdefault("arch", LINEAR_BASE[:1])
+        if learn != "supervised":
+            values.setdefault("epochs", EPOCHS)
         training = Training(**{name: value for name, value in values.items() if name in of_training})
         return cls(training=training, **{name: value for name, value in values.items() if name in own})
+
+    @property
+    def linear(self) -> bool:
+        """Whether a linear classifier on the vectors of an encoder is judged, not a head that is trained with it."""
+        return (self.learn, self.task) != ("supervised", "class")
+
+    @property
+    def base(self) -> tuple[str, str]:
+        """The classifier whose validation accuracy chooses K."""
+        return LINEAR_BASE if self.linear else BASE
+
+    def model_of(self, arch: str) -> dict[str, Any]:
+        """The arguments of an architecture's model; of an encoder that is judged linearly, nodes keep all layers."""
+        if not self.linear:
+            return dict(self.model)
+        layers = {"jumping": True} if "jumping" in inspect.signature(ARCHITECTURES[arch].encoder).parameters else {}
+        return {**ENCODER, **layers, **self.model}
 
     def cells(self) -> list[tuple[str, str | list[str]]]:
         """Every architecture with every aggregation it is asked for."""
@@ -96,7 +136,7 @@ def _aggregation(name: str) -> str | list[str]:
     return name.split("+") if "+" in name else name
 
 
-def _one_of(what: str, name: str, there: Mapping[str, Any]) -> None:
+def _one_of(what: str, name: str, there: Iterable[str]) -> None:
     if name not in there:
         raise InputError(f"There is no {what} {name!r}. Choose from {', '.join(there)}.")
 
@@ -104,7 +144,8 @@ def _one_of(what: str, name: str, there: Mapping[str, Any]) -> None:
 def _typed(name: str, value: Any) -> Any:
     if name == "positions" and value in (None, "auto"):
         return None
-    kinds: dict[str, type] = {"gamma": float, "learning_rate": float, "weight_decay": float, "metric": str}
+    kinds: dict[str, type] = {"gamma": float, "learning_rate": float, "weight_decay": float}
+    kinds |= {"metric": str, "learn": str, "task": str}
     try:
         if name in ("arch", "aggr"):
             return (

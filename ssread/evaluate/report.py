@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -11,12 +11,12 @@ from rich.markup import escape
 from rich.table import Table
 
 from ssread.evaluate.export import markdown_table
-from ssread.evaluate.keys import SELECTION
+from ssread.evaluate.keys import FIXED_BUDGET, LINEAR, SELECTION
 from ssread.evaluate.statistics import ALPHA, Comparison, Summary, format_p, holm
 from ssread.paper.results import PaperResult
 from ssread.train.runs import Training
 
-__all__ = ["Cell", "Report", "selection_rule"]
+__all__ = ["Cell", "Report", "model_name", "selection_rule"]
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,8 @@ class Cell:
         comparison: What was measured, as a share (0.87).
         paper_global: The paper's figure for the global readout, where it has one.
         paper_ssread: The paper's figure for SSRead.
+        learn: What the encoders learnt from.
+        task: What was predicted.
     """
 
     dataset: str
@@ -40,9 +42,36 @@ class Cell:
     comparison: Comparison
     paper_global: PaperResult | None = None
     paper_ssread: PaperResult | None = None
+    learn: str = field(default="supervised", kw_only=True)
+    task: str = field(default="class", kw_only=True)
+
+    @property
+    def model(self) -> str:
+        """The model in a few words."""
+        return model_name(self.arch, self.learn, self.task)
 
 
-def selection_rule(training: Training, *, num_folds: int, num_seeds: int, positions_chosen: bool) -> str:
+def model_name(arch: str, learn: str = "supervised", task: str = "class") -> str:
+    """A model in a few words: its architecture, with what it learnt from and predicts where that says something.
+
+    >>> model_name("gcn"), model_name("gin", "graphcl"), model_name("gin", task="rings")
+    ('gcn', 'gin by graphcl', 'gin, supervised, to rings')
+    """
+    if (learn, task) == ("supervised", "class"):
+        return arch
+    how = f"{arch} by {learn}" if learn != "supervised" else f"{arch}, supervised"
+    return how if task == "class" else f"{how}, to {task}"
+
+
+def selection_rule(
+    training: Training,
+    *,
+    num_folds: int,
+    num_seeds: int,
+    positions_chosen: bool,
+    learn: str = "supervised",
+    task: str = "class",
+) -> str:
     """What every printed number rests on, in one line.
 
     Args:
@@ -50,16 +79,23 @@ def selection_rule(training: Training, *, num_folds: int, num_seeds: int, positi
         num_folds: Of the cross-validation.
         num_seeds: How often it was repeated.
         positions_chosen: Whether K was chosen by validation accuracy, or given.
+        learn: What the encoders learnt from.
+        task: What was predicted.
 
     >>> selection_rule(Training(), num_folds=10, num_seeds=5, positions_chosen=False)  # doctest: +ELLIPSIS
     '10 folds x 5 seeds; epoch: best validation accuracy, ties by validation loss, patience 50; K: given; ...'
     """
-    positions = "by mean validation accuracy of gcn + ssread(sum)" if positions_chosen else "given"
+    linear = (learn, task) != ("supervised", "class")
+    base = "gin + ssread(sum)" if linear else "gcn + ssread(sum)"
+    positions = f"by mean validation accuracy of {base}" if positions_chosen else "given"
     epoch = f"{SELECTION}, patience {training.patience}"
     if (most := training.epochs) != Training().epochs:
         epoch += f", at most {most} epochs"
+    if learn != "supervised":
+        epoch = f"{FIXED_BUDGET}, {most}, over all graphs without labels, one encoder per seed"
     seeds = "1 seed" if num_seeds == 1 else f"{num_seeds} seeds"
-    return f"{num_folds} folds x {seeds}; epoch: {epoch}; K: {positions}; test folds used once"
+    judge = f"; judge: {LINEAR}, then fitted to training and validation part" if linear else ""
+    return f"{num_folds} folds x {seeds}; epoch: {epoch}{judge}; K: {positions}; test folds used once"
 
 
 @dataclass(frozen=True)
@@ -134,7 +170,7 @@ class Report:
         for cell, holm_p in zip(self.cells, self.holm, strict=True):
             found = cell.comparison
             p_values = (found.p, found.corrected_p, holm_p) if several else (found.p, found.corrected_p)
-            what = f"{cell.dataset}\n{cell.arch}, {cell.aggr}, K = {cell.num_positions}"
+            what = f"{cell.dataset}\n{cell.model}, {cell.aggr}, K = {cell.num_positions}"
             table.add_row(
                 f"{escape(what)}\n[bold]{found.finding}[/bold]",
                 _result(found.baseline).replace(" ", "\n"),
@@ -151,7 +187,7 @@ class Report:
         headings += ["difference, 95 % interval", "p", "corrected p", "Holm p", "finding"]
         rows = [
             [
-                *(cell.dataset, cell.arch, cell.aggr, cell.num_positions),
+                *(cell.dataset, cell.model, cell.aggr, cell.num_positions),
                 *(_paper(cell.paper_global), _paper(cell.paper_ssread)),
                 *(_result(cell.comparison.baseline), _result(cell.comparison.candidate)),
                 f"{_points(cell.comparison.difference, '+.2f')} {_interval(cell.comparison)}",
@@ -185,6 +221,8 @@ class Report:
                 {
                     "dataset": cell.dataset,
                     "arch": cell.arch,
+                    "learn": cell.learn,
+                    "task": cell.task,
                     "aggr": cell.aggr,
                     "num_positions": cell.num_positions,
                     "global": _percent(found.baseline),

@@ -2,17 +2,17 @@
 
 import dataclasses
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
 from ssread.errors import InputError
-from ssread.evaluate.keys import SELECTION, canonical_json, run_settings
+from ssread.evaluate.keys import canonical_json, run_settings, selection
 from ssread.evaluate.protocol import Aggr, best_positions, trainings
-from ssread.evaluate.question import BASE, POSITIONS, Question
-from ssread.evaluate.report import Cell
+from ssread.evaluate.question import POSITIONS, Question
+from ssread.evaluate.report import Cell, model_name
 from ssread.evaluate.statistics import compare
 from ssread.evaluate.store import aggregation_name
 from ssread.paper.results import PaperResult, paper_result
@@ -35,6 +35,8 @@ class MissingCell:
         total: Those it needs.
         paper_global: The paper's figure for the global readout.
         paper_ssread: The paper's figure for SSRead.
+        learn: What the encoders learn from.
+        task: What is predicted.
     """
 
     dataset: str
@@ -44,6 +46,13 @@ class MissingCell:
     total: int
     paper_global: PaperResult | None = None
     paper_ssread: PaperResult | None = None
+    learn: str = field(default="supervised", kw_only=True)
+    task: str = field(default="class", kw_only=True)
+
+    @property
+    def model(self) -> str:
+        """The model in a few words."""
+        return model_name(self.arch, self.learn, self.task)
 
 
 class Evidence:
@@ -62,7 +71,7 @@ class Evidence:
 
     def __init__(self, rows: pd.DataFrame, dataset: str, question: Question):
         self.dataset, self.question = dataset, question
-        rows = rows[(rows["dataset"] == dataset) & (rows["selection"] == SELECTION)]
+        rows = rows[(rows["dataset"] == dataset) & (rows["selection"] == selection(question.learn, question.task))]
         wanted = canonical_json(dataclasses.asdict(question.training))
         same = [text for text in rows["training"].unique() if _with_defaults(text) == wanted]
         rows = rows[rows["training"].isin(same)]
@@ -76,19 +85,19 @@ class Evidence:
         """The K of SSRead: the one given, or that of the best validation accuracy, or None while that is not known."""
         if self.question.positions is not None:
             return self.question.positions
-        candidates = [self._rows_of(*BASE, k) for k in POSITIONS]
+        candidates = [self._rows_of(*self.question.base, k) for k in POSITIONS]
         seeds = _complete(*candidates)
         if not seeds.any():
             return None
         accuracies = [self._values("valid_accuracy", places[seeds]) for places in candidates]
-        return best_positions([values[np.isfinite(values)].tolist() for values in accuracies])
+        return best_positions([values[np.isfinite(values)].tolist() for values in accuracies], self.question.base)
 
     def progress(self) -> tuple[int, int]:
         """How many of the trainings there are, of how many."""
         texts = self._texts()
         unknown = 0  # with SSRead, while K is not known; those of the base classifier are among the candidates
         if self.positions is None:
-            others = [cell for cell in self.question.cells() if cell != BASE]
+            others = [cell for cell in self.question.cells() if cell != self.question.base]
             unknown = len(others) * self.question.seeds * self.question.folds
         return len(texts & self._places.keys()), len(texts) + unknown
 
@@ -101,22 +110,25 @@ class Evidence:
         return [self._cell(arch, aggr) for arch, aggr in self.question.cells()]
 
     def _cell(self, arch: str, aggr: Aggr) -> Cell | MissingCell:
-        name = aggregation_name(arch, aggr)
-        paper = [paper_result(self.dataset, arch, aggr, readout) for readout in ("global", "ssread")]
+        name, learn, task = aggregation_name(arch, aggr), self.question.learn, self.question.task
+        paper = [
+            paper_result(self.dataset, arch, aggr, readout, learn) if task == "class" else None
+            for readout in ("global", "ssread")
+        ]
         before = self._rows_of(arch, aggr, None)
         after = np.full_like(before, ABSENT) if self.positions is None else self._rows_of(arch, aggr, self.positions)
         seeds = _complete(before, after)
         if self.positions is None or not seeds.any():
             done = int((before != ABSENT).sum() + (after != ABSENT).sum())
-            return MissingCell(self.dataset, arch, name, done, before.size + after.size, *paper)
+            return MissingCell(self.dataset, arch, name, done, before.size + after.size, *paper, learn=learn, task=task)
         scores = [self._values("test_accuracy", places[seeds]) for places in (before, after)]
-        return Cell(self.dataset, arch, name, self.positions, compare(*scores), *paper)
+        return Cell(self.dataset, arch, name, self.positions, compare(*scores), *paper, learn=learn, task=task)
 
     def _texts(self) -> set[str]:
         """All trainings of the question, as far as K is known."""
         groups: list[tuple[str, Aggr, int | None]] = [(arch, aggr, None) for arch, aggr in self.question.cells()]
         if self.question.positions is None:
-            groups += [(*BASE, k) for k in POSITIONS]
+            groups += [(*self.question.base, k) for k in POSITIONS]
         if self.positions is not None:
             groups += [(arch, aggr, self.positions) for arch, aggr in self.question.cells()]
         return {_text(run) for group in groups for run in trainings(self.question, *group)}

@@ -31,7 +31,7 @@ class Gap:
 
     Attributes:
         dataset: Its name.
-        arch: The architecture's name.
+        arch: The architecture's name, with what it learnt from where that is not the class.
         aggr: The aggregation.
         readout: ``GRead`` or ``SSRead``.
         paper: The paper's mean in percent.
@@ -91,11 +91,11 @@ class Sheet:
         gaps = []
         for cell in self.report.cells:
             for readout, ours, paper in _both(cell):
-                words = {cell.dataset, cell.arch, cell.aggr, readout}
+                words = {cell.dataset, cell.arch, cell.learn, cell.aggr, readout}
                 deviations = _deviations(ours, paper)
                 if paper is not None and abs(deviations) > FAR:
                     known = any(names <= words for names in explained)
-                    where = (cell.dataset, cell.arch, cell.aggr, readout)
+                    where = (cell.dataset, cell.model, cell.aggr, readout)
                     gaps.append(Gap(*where, paper.mean, 100 * ours.mean, deviations, known))
         return gaps
 
@@ -195,7 +195,7 @@ class Sheet:
         flagged = {(gap.dataset, gap.arch, gap.aggr, gap.readout) for gap in self.gaps}
         holm = iter(self.report.holm)
         for cell in self.cells:
-            where = [cell.dataset, cell.arch, cell.aggr]
+            where = [cell.dataset, cell.model, cell.aggr]
             papers = [_paper(cell.paper_global), _paper(cell.paper_ssread)]
             gain = "-"
             if cell.paper_global is not None and cell.paper_ssread is not None:

@@ -1,0 +1,71 @@
+"""Structural properties of molecules: numbers of rings, of aromatic rings, of rotatable bonds."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from ssread.data.graphset import GraphSet
+from ssread.data.rebuild import are_molecules, molecules
+from ssread.errors import InputError, missing_extra
+
+__all__ = ["PROPERTIES", "with_properties"]
+
+#: By name, in the order of the paper's figure 4, with RDKit's name of what counts them.
+PROPERTIES = {
+    "rings": "CalcNumRings",
+    "aromatic_rings": "CalcNumAromaticRings",
+    "rotatable_bonds": "CalcNumRotatableBonds",
+}
+
+
+def with_properties(
+    graphs: GraphSet, names: Sequence[str] = tuple(PROPERTIES), say: Callable[[str], None] = lambda _: None
+) -> GraphSet:
+    """The same set with properties of its molecules as graph columns; those it has already are left as they are.
+
+    Molecules come from the SMILES of the set, or are rebuilt from its atom and bond labels. One that RDKit does not
+    accept has -1 everywhere.
+
+    Args:
+        graphs: Molecules.
+        names: Of :data:`PROPERTIES`.
+        say: Told in a sentence which molecules RDKit does not accept.
+
+    >>> from ssread.data import from_smiles
+    >>> with_properties(from_smiles(["c1ccccc1CCO", "CC"])).graph_columns["aromatic_rings"].tolist()
+    [1, 0]
+    """
+    for name in names:
+        if name not in PROPERTIES:
+            raise InputError(f"There is no property {name!r}. Choose from {', '.join(PROPERTIES)}.")
+    missing = [name for name in names if name not in graphs.graph_columns]
+    if not missing:
+        return graphs
+    try:
+        from rdkit.Chem import rdMolDescriptors
+    except ImportError:
+        raise missing_extra("RDKit", "chem", "Counting rings and bonds") from None
+    if not are_molecules(graphs):
+        raise InputError(
+            f"{graphs.name} has neither SMILES nor labels of atoms and bonds: {', '.join(missing)} are counted in "
+            "molecules."
+        )
+    found = molecules(graphs)
+    unknown = [name for name, molecule in zip(graphs.ids, found, strict=True) if molecule is None]
+    if len(unknown) == len(found):
+        raise InputError(f"RDKit accepts none of the {len(found)} molecules of {graphs.name}.")
+    if unknown:
+        say(f"{len(unknown)} of {len(found)} molecules are left out, for RDKit does not accept them: {_some(unknown)}.")
+    columns = {name: torch.tensor(_counted(found, getattr(rdMolDescriptors, PROPERTIES[name]))) for name in missing}
+    return replace(graphs, graph_columns={**graphs.graph_columns, **columns})
+
+
+def _counted(found: Sequence[Any], count: Callable[[Any], int]) -> list[int]:
+    return [-1 if molecule is None else count(molecule) for molecule in found]
+
+
+def _some(names: Sequence[str], most: int = 20) -> str:
+    listed = ", ".join(names[:most])
+    return listed if len(names) <= most else f"{listed} and {len(names) - most} more"
