@@ -13,6 +13,7 @@ import statistics
 import time
 
 import torch
+from measuring import captured
 from measuring import dataset as find_dataset
 from protocol import PlainLoop
 from rich.console import Console
@@ -86,20 +87,17 @@ class Cohort:
         return int((counts[plan.clamp(min=0)] * (plan >= 0)).sum())
 
 
-def median_ms(function, least: float = 0.2) -> float:
-    """The median of a GPU function's time, recorded as a graph of several calls where that is possible."""
-    for _ in range(3):
-        function()
-    torch.cuda.synchronize()
+def median_ms(function, least: float = 0.2, calls: int = 5) -> float:
+    """The median of a GPU function's time, several calls recorded as one CUDA graph: no launch is in it."""
+    run = captured(lambda: [function() for _ in range(calls)])
     times, until = [], time.perf_counter() + least
     while time.perf_counter() < until or len(times) < 5:
         begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         begin.record()
-        for _ in range(5):
-            function()
+        run()
         end.record()
         torch.cuda.synchronize()
-        times.append(begin.elapsed_time(end) / 5)
+        times.append(begin.elapsed_time(end) / calls)
     return statistics.median(times)
 
 

@@ -34,6 +34,6 @@ def missing() -> str | None:
     if not torch.cuda.is_available():
         return "there is no GPU that torch can use"
     major, minor = torch.cuda.get_device_capability()
-    if major < 7:
-        return f"the GPU ({torch.cuda.get_device_name()}, compute capability {major}.{minor}) is older than 7.0"
+    if major < 8:
+        return f"{torch.cuda.get_device_name()} (compute capability {major}.{minor}) is older than Ampere (8.0)"
     return None

@@ -52,6 +52,10 @@ def sum_messages(
     return _SumMessages.apply(x.unsqueeze(0), *arrays, *index, own_form).squeeze(0)
 
 
+#: Entries of a tile and warps of a program, measured on an H200.
+FORWARD, BACKWARD = (2048, 4), (2048, 4)
+
+
 class _SumMessages(torch.autograd.Function):
     @staticmethod
     def forward(
@@ -96,20 +100,22 @@ class _Call:
             "CHANNELS": power_of_2(self.channels),
         }
 
-    def _rows(self, edges: Bags) -> int:
-        """How many nodes a program takes: few where they have many neighbours, or features to keep sums for."""
-        dense = edges.other.size(1) > 6 * self.nodes
-        budget = (1024 if dense else 2048) // self.flags["CHANNELS"]
-        return max(budget // max(self.flags["FEATURES"] // 2, 1), 1)
+    def _cut(self, edges: Bags, tile: tuple[int, int]) -> tuple[int, int]:
+        """How many nodes a program takes, and its warps: few nodes where they have many neighbours, or features."""
+        entries, warps = tile
+        entries = entries // 2 if edges.other.size(1) > 6 * self.nodes else entries
+        rows = entries // self.flags["CHANNELS"] // max(self.flags["FEATURES"], 1)
+        return max(rows, 1), warps
 
     def forward(self, x: Tensor, edges: Bags) -> Tensor:
         out = torch.empty_like(x)
         if out.numel() == 0:
             return out
-        rows = self._rows(edges)
+        rows, warps = self._cut(edges, FORWARD)
         grid = (triton.cdiv(self.nodes, rows), self.replicas)
         _forward[grid](
-            x, out, *self._index(edges), *self._or_x(x), *self._sizes(edges), ROWS=rows, **self._flags(edges),
+            x, out, *self._index(edges), *self._or_x(x), *self._sizes(edges),
+            ROWS=rows, num_warps=warps, **self._flags(edges),
         )  # fmt: skip
         return out
 
@@ -117,13 +123,13 @@ class _Call:
         self, x: Tensor, grad: Tensor, edges: Bags
     ) -> tuple[Tensor, Tensor | None, Tensor | None, Tensor | None]:
         grad_x = torch.empty_like(x)
-        rows = self._rows(edges)
+        rows, warps = self._cut(edges, BACKWARD)
         programs = triton.cdiv(self.nodes, rows)
         sums = x.new_zeros(self.replicas, max(programs, 1), 2 + self.num_features, self.channels)
         if grad_x.numel() > 0:
             _backward[(programs, self.replicas)](
                 x, grad, grad_x, sums, *self._index(edges), *self._or_x(x), *self._sizes(edges),
-                ROWS=rows, **self._flags(edges),
+                ROWS=rows, num_warps=warps, **self._flags(edges),
             )  # fmt: skip
         total = sums.sum(dim=1)
         return (

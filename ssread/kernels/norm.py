@@ -36,24 +36,30 @@ def norm_relu_dropout(
     return y.squeeze(0), mean.squeeze(0), var.squeeze(0)
 
 
+#: Entries of a tile and warps of a program, measured on an H200.
+STATISTICS = APPLY = BACKWARD_SUMS = BACKWARD_APPLY = (8192, 4)
+
+
 class _NormReluDropout(torch.autograd.Function):
     @staticmethod
     def forward(
         x: Tensor, mask: Tensor, weight: Tensor, bias: Tensor, seed: Tensor, eps: float, relu: bool, dropout: float
     ) -> tuple[Tensor, Tensor, Tensor]:
         x, mask = x.contiguous(), mask.contiguous()
-        sizes, grid, rows = _cut(x)
+        sizes = x.size(1), x.size(2)
+        grid, shape = _cut(x, STATISTICS)
         blocks = x.new_empty(x.size(0), grid[0], 2, x.size(2))
         counts = x.new_empty(x.size(0), grid[0])
         mean, var = x.new_empty(2, x.size(0), x.size(2))
         y = torch.empty_like(x)
         if x.numel() == 0:
             return y, mean.zero_(), var.zero_()
-        _statistics[grid](x, mask, blocks, counts, *sizes, ROWS=rows, CHANNELS=power_of_2(x.size(2)))
+        _statistics[grid](x, mask, blocks, counts, *sizes, **shape)
         _combine[(triton.cdiv(x.size(2), 32), x.size(0))](blocks, counts, mean, var, grid[0], x.size(2), BLOCKS=32)
+        grid, shape = _cut(x, APPLY)
         _apply[grid](
             x, y, mean, var, weight.contiguous(), bias.contiguous(), seed.contiguous(), *sizes, eps, dropout,
-            ROWS=rows, CHANNELS=power_of_2(x.size(2)), RELU=relu, DROPOUT=dropout > 0,
+            RELU=relu, DROPOUT=dropout > 0, **shape,
         )  # fmt: skip
         return y, mean, var
 
@@ -69,16 +75,18 @@ class _NormReluDropout(torch.autograd.Function):
     def backward(ctx: Any, grad: Tensor, *_: Any) -> tuple[Tensor | None, ...]:
         x, mask, weight, bias, seed, mean, var = (tensor.contiguous() for tensor in ctx.saved_tensors)
         grad, grad_x = grad.contiguous(), torch.empty_like(x)
-        sizes, grid, rows = _cut(x)
+        sizes = x.size(1), x.size(2)
+        grid, shape = _cut(x, BACKWARD_SUMS)
         sums = x.new_zeros(x.size(0), max(grid[0], 1), 2, x.size(2))
         total = torch.zeros_like(sums[:, 0])
         if x.numel() > 0:
-            shape = {"ROWS": rows, "CHANNELS": power_of_2(x.size(2)), "RELU": ctx.relu, "DROPOUT": ctx.dropout > 0}
+            flags = {"RELU": ctx.relu, "DROPOUT": ctx.dropout > 0}
             arrays = (x, grad, mean, var, weight, bias, seed)
-            _backward_sums[grid](*arrays, sums, *sizes, ctx.eps, ctx.dropout, **shape)
+            _backward_sums[grid](*arrays, sums, *sizes, ctx.eps, ctx.dropout, **flags, **shape)
             total = sums.sum(dim=1)
             real = mask.sum(dim=1)
-            _backward_apply[grid](*arrays, mask, real, total, grad_x, *sizes, ctx.eps, ctx.dropout, **shape)
+            grid, shape = _cut(x, BACKWARD_APPLY)
+            _backward_apply[grid](*arrays, mask, real, total, grad_x, *sizes, ctx.eps, ctx.dropout, **flags, **shape)
         return grad_x, None, total[:, 1], total[:, 0], None, None, None, None
 
     @staticmethod
@@ -87,10 +95,12 @@ class _NormReluDropout(torch.autograd.Function):
         return tuple(unfold(info.batch_size, output) for output in outputs), (0, 0, 0)
 
 
-def _cut(x: Tensor) -> tuple[tuple[int, int], tuple[int, int], int]:
-    """The sizes a kernel is told, its grid, and the rows of one program."""
-    rows = max(8192 // power_of_2(x.size(2)), 1)
-    return (x.size(1), x.size(2)), (triton.cdiv(x.size(1), rows), x.size(0)), rows
+def _cut(x: Tensor, tile: tuple[int, int]) -> tuple[tuple[int, int], dict[str, int]]:
+    """The grid of a kernel, and how a program is cut."""
+    entries, warps = tile
+    rows = max(entries // power_of_2(x.size(2)), 1)
+    shape = {"ROWS": rows, "CHANNELS": power_of_2(x.size(2)), "num_warps": warps}
+    return (triton.cdiv(x.size(1), rows), x.size(0)), shape
 
 
 @triton.jit
