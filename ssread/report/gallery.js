@@ -68,13 +68,15 @@ function openGraph(graph, among, view = firstView()) {
     const facts = [["name", current.id], ...(current.y >= 0 ? [["class", className(current.y)]] : []), ["predicted", className(told)], ...(current.part >= 0 ? [["part", shown.parts[current.part]]] : []), ["nodes", nodes(current)], ["edges", current.b.length / 3]];
     const chances = current.p.flatMap((p, number) => [make("span", {}, className(number)), make("div.bar", {}, make("b", { style: `left:0;width:${p / 10}%;background:var(--accent)` })), make("span.value", {}, percent(p / 1000, 1))]);
     const side = make("div", {}, make("dl", {}, ...facts.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, String(value))])), make("h4", {}, "Probability"), make("div.bars", {}, ...chances), make("p.note", {}, "Rest on a node to read its position, cost and activations. Arrow keys turn to the next graph."));
-    const several = among.length > 1;
+    const several = among.length > 1, pressed = dialog.contains(document.activeElement) ? document.activeElement.textContent : null;
     dialog.replaceChildren(make("div.top", {}, make("h3", {}, `Graph ${current.id}`),
       several ? make("button.button", { type: "button", "aria-label": "previous graph", onclick: () => go(-1) }, "←") : null, several ? make("button.button", { type: "button", "aria-label": "next graph", onclick: () => go(1) }, "→") : null,
       make("button.button", { type: "button", "aria-label": "close", onclick: () => dialog.close() }, "Close")), make("div.body", {}, picture, side));
+    ([...dialog.querySelectorAll("button")].find((button) => button.textContent === pressed) ?? dialog).focus();
   }
   fill();
   if (!dialog.open) dialog.showModal();
+  dialog.focus();
 }
 dialog.addEventListener("keydown", (event) => { if (event.key === "ArrowRight") turn(1); if (event.key === "ArrowLeft") turn(-1); });
 dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });

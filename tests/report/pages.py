@@ -1,0 +1,46 @@
+"""Pages that several tests look at."""
+
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from ssread.data import GraphSet, planted
+from ssread.evaluate import Cell, Report, compare
+from ssread.models import model_for
+from ssread.report import band, explained, page
+
+NASTY = "<script>alert(1)</script>&\"'"
+
+
+def renamed(graphs: GraphSet) -> GraphSet:
+    """The same graphs with names that a careless page would run."""
+    names = tuple(f"{NASTY} {number}" for number in range(len(graphs)))
+    return graphs.__class__(**{**vars(graphs), "ids": names, "class_names": (NASTY, "</script>"), "name": NASTY})
+
+
+@lru_cache
+def whole_page(num_graphs: int = 40, readout: str = "ssread") -> str:
+    """Everything a page can hold, of graphs with nasty names and an untrained model."""
+    graphs = renamed(planted(num_graphs, nodes=13, seed=0, feature_noise=0.2))
+    model = model_for(graphs, "gcn", readout=readout, num_positions=4, hidden_channels=16).eval()
+    half = num_graphs // 2
+    parts = {"training": torch.arange(half), "test": torch.arange(half, num_graphs)}
+    scores = np.linspace(0.6, 0.8, 10)[None]
+    report = Report([Cell(NASTY, "gcn", "sum", 4, compare(scores, scores + 0.01))], "a rule", "accuracy")
+    curve = {"valid_accuracy": [0.5, 0.6, 0.7], "train_loss": [1.0, 0.7, float("nan")]}
+    return page(
+        f"A page about {NASTY}",
+        explained=explained(model, graphs, parts=parts),
+        comparison=report,
+        curves=[band(NASTY, [curve, curve])],
+        settings={NASTY: NASTY},
+    )
+
+
+def written(folder: Path, **options: object) -> Path:
+    """The page as a file."""
+    path = folder / "page.html"
+    path.write_text(whole_page(**options), encoding="utf-8")  # type: ignore[arg-type]
+    return path

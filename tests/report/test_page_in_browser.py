@@ -1,0 +1,135 @@
+"""The page in a real browser, as people use it: with a mouse, with a keyboard, on a phone."""
+
+import shutil
+import time
+
+import pytest
+from pages import NASTY, written
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+if BROWSER is None:
+    pytest.skip("there is no Chromium here (apt install chromium)", allow_module_level=True)
+
+DESK, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_api.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+class Opened:
+    """A page, and everything it complained about."""
+
+    def __init__(self, browser, path, size=DESK, **options):
+        self.context = browser.new_context(viewport=size, offline=True, **options)
+        self.page = self.context.new_page()
+        self.errors = []
+        self.page.on("console", lambda message: self.errors.append(message.text))
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("dialog", lambda dialog: self.errors.append(f"it ran a text: {dialog.message}"))
+        started = time.perf_counter()
+        self.page.goto(path.as_uri())
+        self.page.wait_for_selector("#settings")
+        self.seconds = time.perf_counter() - started
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.context.close()
+
+
+def test_it_opens_with_all_parts_and_without_a_complaint(browser, tmp_path):
+    with Opened(browser, written(tmp_path)) as opened:
+        parts = opened.page.eval_on_selector_all("main > section", "parts => parts.map(part => part.id)")
+        assert parts == ["verdict", "learning", "positions", "graphs", "map", "settings"]
+        assert opened.page.locator(".card").count() == 4
+        assert opened.page.locator(".thumb").count() == 24
+        opened.page.locator(".more").click()
+        assert opened.page.locator(".thumb").count() == 40
+        assert NASTY in opened.page.locator("h1").inner_text()
+        assert opened.errors == []
+
+
+@pytest.mark.slow
+def test_five_hundred_graphs_open_in_under_two_seconds(browser, tmp_path):
+    path = written(tmp_path, num_graphs=500)
+    with Opened(browser, path):  # the browser's own start is not the page's
+        pass
+    with Opened(browser, path) as opened:
+        assert opened.seconds < 2
+        assert "500 of 500 graphs" in opened.page.locator(".count").inner_text()
+
+
+def test_filters_leave_what_they_say(browser, tmp_path):
+    with Opened(browser, written(tmp_path)) as opened:
+        page = opened.page
+        page.select_option("select[name=right]", "0")
+        outcomes = page.locator(".thumb .line:nth-of-type(1)").all_inner_texts()
+        assert outcomes
+        assert all(text.endswith("wrong") for text in outcomes)
+        page.select_option("select[name=right]", "")
+        page.select_option("select[name=part]", "1")
+        assert "20 of 40 graphs" in page.locator(".count").inner_text()
+        page.fill("input[type=search]", "no such graph")
+        assert page.locator(".thumb").count() == 0
+        assert "0 of 40 graphs" in page.locator(".count").inner_text()
+        assert opened.errors == []
+
+
+def test_a_graph_is_opened_and_turned_with_the_keyboard(browser, tmp_path):
+    with Opened(browser, written(tmp_path)) as opened:
+        page = opened.page
+        page.locator(".thumb").first.focus()
+        page.keyboard.press("Enter")
+        dialog = page.locator("dialog[open]")
+        first = dialog.locator("h3").inner_text()
+        assert NASTY in first
+        page.keyboard.press("ArrowRight")
+        assert dialog.locator("h3").inner_text() != first
+        page.keyboard.press("ArrowLeft")
+        assert dialog.locator("h3").inner_text() == first
+        before = dialog.locator("svg circle").first.get_attribute("fill")
+        dialog.locator(".views button").nth(1).click()
+        assert dialog.locator("svg circle").first.get_attribute("fill") != before
+        assert "activation" in dialog.locator("svg circle title").first.text_content()
+        page.keyboard.press("Escape")
+        assert page.locator("dialog[open]").count() == 0
+        assert opened.errors == []
+
+
+def test_pointing_at_the_map_shows_a_graph_and_pressing_opens_it(browser, tmp_path):
+    with Opened(browser, written(tmp_path)) as opened:
+        page = opened.page
+        page.locator("#map").scroll_into_view_if_needed()
+        dot = page.locator("#map circle[data-i]").last
+        dot.hover()
+        assert page.locator("#tip svg").is_visible()
+        dot.click()
+        assert page.locator("dialog[open]").count() == 1
+        assert opened.errors == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_fits_a_phone(browser, tmp_path, scheme):
+    with Opened(browser, written(tmp_path), PHONE, color_scheme=scheme, has_touch=True) as opened:
+        page = opened.page
+        assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+        page.locator(".thumb").first.tap()
+        box = page.locator("dialog[open]").bounding_box()
+        assert box["width"] <= PHONE["width"]
+        assert opened.errors == []
+
+
+def test_a_model_without_ssread_has_a_page_too(browser, tmp_path):
+    with Opened(browser, written(tmp_path, readout="global")) as opened:
+        assert opened.page.locator("#positions").count() == 0
+        assert "no positions" in opened.page.locator("main").inner_text()
+        opened.page.locator(".thumb").first.click()
+        assert opened.page.locator("dialog .views button").count() == 2
+        assert opened.errors == []
