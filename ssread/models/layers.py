@@ -141,8 +141,8 @@ class EdgeMessages(nn.Module):
             return self._fused(x, graphs, shift, scale, root, factor)
         if self.edge_channels:
             assert graphs.edge_attr is not None
-            edges = nn.functional.linear(graphs.edge_attr, self.edge.weight)
-            messages = (segment.take(x, graphs.source) + (edges + shift)).relu()
+            edges = nn.functional.linear(graphs.edge_attr, self.edge.weight, shift)
+            messages = (segment.take(x, graphs.source) + edges).relu()
             if scale is not None:
                 messages = messages * scale.index_select(0, graphs.source).unsqueeze(-1)
             total = segment.sum(messages, graphs.target, x.size(0))
