@@ -38,8 +38,7 @@ def cases() -> Iterator[tuple[str, Callable[[], object], Callable[[], object], i
         return total.view_as(x) * scale.unsqueeze(-1) + (x + root.unsqueeze(1)).relu() * scale.square().unsqueeze(-1)
 
     yield "messages, forward", messages, messages_twin, 2 * unit
-    out, twin = messages(), messages_twin()
-    yield "messages, backward", _backward(out, grad, x), _backward(twin, grad, x), 3 * unit
+    yield "messages, both ways", _both(messages, grad, x), _both(messages_twin, grad, x), 5 * unit
 
     mask = torch.ones(R, N, device="cuda")
     weight, bias = (torch.randn(R, D, device="cuda", requires_grad=True) for _ in range(2))
@@ -57,25 +56,24 @@ def cases() -> Iterator[tuple[str, Callable[[], object], Callable[[], object], i
         return torch.nn.functional.dropout(y.relu(), 0.5)
 
     yield "norm + relu + dropout, forward", norm, norm_twin, 3 * unit
-    out, twin = norm(), norm_twin()
-    yield "norm + relu + dropout, backward", _backward(out, grad, x), _backward(twin, grad, x), 5 * unit
+    yield "norm + relu + dropout, both ways", _both(norm, grad, x), _both(norm_twin, grad, x), 8 * unit
 
     P = torch.randn(R, K, D, device="cuda", requires_grad=True)
     ptr = (torch.arange(GRAPHS + 1, device="cuda") * NODES).expand(R, -1).contiguous()
     H = x.detach()
 
-    def align() -> tuple[Tensor, Tensor]:
-        return _Align.apply(H, P, 0.01)
+    def align() -> Tensor:
+        return _Align.apply(H, P, 0.01)[1]
 
-    def align_twin() -> tuple[Tensor, Tensor]:
+    def align_twin() -> Tensor:
         costs = cosine_cost(H, P)
-        return costs.min(dim=-1).indices, soft_min(costs, 0.01)
+        return soft_min(costs, 0.01) + 0 * costs.detach().min(dim=-1).indices
 
     yield "positions and costs, forward", align, align_twin, unit
     costs = torch.randn(R, N, device="cuda")
-    yield "positions and costs, backward", _backward(align()[1], costs, P), _backward(align_twin()[1], costs, P), unit
+    yield "positions and costs, both ways", _both(align, costs, P), _both(align_twin, costs, P), 2 * unit
 
-    positions = align()[0]
+    positions = _Align.apply(H, P, 0.01)[0]
     group = torch.arange(R * N, device="cuda") // NODES * K + positions.flatten()
 
     def reduce() -> Tensor:
@@ -86,12 +84,8 @@ def cases() -> Iterator[tuple[str, Callable[[], object], Callable[[], object], i
 
     yield "sums per position, forward", reduce, reduce_twin, unit
     vectors = torch.randn(R, GRAPHS * K, D, device="cuda")
-    yield (
-        "sums per position, backward",
-        _backward(reduce(), vectors, x),
-        _backward(reduce_twin(), vectors.view(-1, D), x),
-        unit,
-    )
+    flat = vectors.view(-1, D)
+    yield "sums per position, both ways", _both(reduce, vectors, x), _both(reduce_twin, flat, x), 2 * unit
 
 
 def _neighbours() -> Tensor:
@@ -100,5 +94,5 @@ def _neighbours() -> Tensor:
     return graph * NODES + torch.randint(NODES, (R, N * DEGREE), device="cuda")
 
 
-def _backward(out: Tensor, grad: Tensor, of: Tensor) -> Callable[[], object]:
-    return lambda: torch.autograd.grad(out, of, grad, retain_graph=True)
+def _both(forward: Callable[[], Tensor], grad: Tensor, of: Tensor) -> Callable[[], object]:
+    return lambda: torch.autograd.grad(forward(), of, grad)

@@ -38,7 +38,7 @@ def compare(
     smiles: Annotated[str | None, typer.Option(help="Column of SMILES in a file of molecules.")] = None,
     label: Annotated[str | None, typer.Option(help="Column of classes in a file of molecules.")] = None,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
-    workers: Annotated[int | None, typer.Option(help="Worker processes on a CPU. (default: one per core)")] = None,
+    workers: Annotated[int | None, typer.Option(help="Worker processes. (default: one per core; 3 on a GPU)")] = None,
     on: Annotated[str, typer.Option(help="here, ray, or ray://host:port.")] = "here",
     out: Annotated[Path, typer.Option(help="Folder that keeps the results; started again, it goes on there.")] = Path(
         "runs"

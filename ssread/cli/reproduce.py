@@ -21,7 +21,7 @@ def reproduce(
         list[Path] | None, typer.Option(help="First take over the results.sqlite of another machine; repeatable.")
     ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
-    workers: Annotated[int | None, typer.Option(help="Worker processes on a CPU. (default: one per core)")] = None,
+    workers: Annotated[int | None, typer.Option(help="Worker processes. (default: one per core; 3 on a GPU)")] = None,
     on: Annotated[str, typer.Option(help="here, ray, or ray://host:port.")] = "here",
     out: Annotated[Path, typer.Option(help="Folder that keeps everything; started again, it goes on there.")] = Path(
         "runs"

@@ -65,7 +65,7 @@ def compare_dataset(
             ``learn`` and ``task`` may name several.
         data: Options for loading the dataset, such as the ``smiles`` and ``label`` columns.
         device: ``cpu``, ``cuda``, or ``auto`` for a GPU where there is one.
-        workers: Worker processes on a CPU, by default one per core.
+        workers: Worker processes: on a CPU one per core by default, on a GPU 3 at most.
         on: ``here``, or a Ray cluster: ``ray`` for the one this machine belongs to, ``ray://host:port`` for another.
         out: The folder that keeps the results; a comparison started again goes on from there.
         console: Where progress is shown.
@@ -122,7 +122,7 @@ def make_runner(device: str, workers: int | None, on: str, say: Callable[[str], 
     if device == "cpu":
         return OnCores(workers)
     if device.split(":")[0] == "cuda":
-        return OnGPU(device, say)
+        return OnGPU(device, say, workers)
     raise InputError(f"There is no device {device!r}. Choose auto, cpu or cuda.")
 
 

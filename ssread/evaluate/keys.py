@@ -18,7 +18,7 @@ SELECTION = "best validation accuracy, ties by validation loss"
 
 
 #: The same of encoders that learnt without labels, where nothing could choose, and how a linear classifier chooses.
-FIXED_BUDGET = "the last, after a fixed number"
+FIXED_BUDGET = "the last of a fixed number"
 LINEAR = "linear SVM, C by validation accuracy"
 
 
@@ -50,7 +50,7 @@ def run_key(dataset: DatasetId, run: Run, training: Training) -> str:
     settings = {
         "dataset": dataset._asdict(),
         "run": run_settings(run),
-        "training": dataclasses.asdict(training),
+        "training": training_settings(training),
         "selection": selection(run.learn, run.task),
     }
     return hashlib.sha256(canonical_json(settings).encode()).hexdigest()
@@ -66,6 +66,12 @@ def run_settings(run: Run) -> dict[str, Any]:
     """A run as plain settings; those that came later are left out where they say nothing, so that old keys hold."""
     later = {f.name: f.default for f in dataclasses.fields(Run) if f.name in ("learn", "task", "balanced")}
     return {name: value for name, value in dataclasses.asdict(run).items() if later.get(name, ...) != value}
+
+
+def training_settings(training: Training) -> dict[str, Any]:
+    """The same of how models are trained."""
+    settings = dataclasses.asdict(training)
+    return {name: value for name, value in settings.items() if (name, value) != ("precision", "float32")}
 
 
 def canonical_json(value: Any) -> str:

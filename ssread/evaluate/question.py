@@ -68,6 +68,7 @@ class Question:
             for part in name.split("+"):
                 _one_of("aggregation", part, NAMES)
         _one_of("metric", self.metric, METRICS)
+        _one_of("precision", self.training.precision, dict.fromkeys(("float32", "tf32")))
         if not self.arch:
             raise InputError("A comparison needs at least one architecture.")
         for name, value, least in (
@@ -145,7 +146,7 @@ def _typed(name: str, value: Any) -> Any:
     if name == "positions" and value in (None, "auto"):
         return None
     kinds: dict[str, type] = {"gamma": float, "learning_rate": float, "weight_decay": float}
-    kinds |= {"metric": str, "learn": str, "task": str}
+    kinds |= {"metric": str, "precision": str, "learn": str, "task": str}
     try:
         if name in ("arch", "aggr"):
             return (

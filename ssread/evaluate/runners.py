@@ -6,7 +6,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
@@ -15,6 +15,7 @@ import psutil
 import torch
 from joblib import Parallel, cpu_count, delayed, parallel_config
 
+from ssread import kernels
 from ssread.data.graphset import GraphSet
 from ssread.errors import InputError
 from ssread.evaluate.linear import by_encoder, train_and_judge
@@ -52,37 +53,54 @@ class OnCores:
 
     def train(self, graphs: GraphSet, runs: Sequence[Run], training: Training) -> Iterator[RunResult]:
         """See :class:`Runner`."""
-        with tempfile.TemporaryDirectory(prefix="ssread-") as folder:
-            path = Path(folder) / "graphs"
-            graphs.save(path)
-            task, parts = delayed(_train_in_worker), by_encoder(runs)
-            with parallel_config(backend="loky", inner_max_num_threads=1):
-                pool = Parallel(n_jobs=min(self.workers, len(parts)) or 1, return_as="generator_unordered")
-                for results in pool(task(str(path), part, training, os.getpid()) for part in parts):
-                    yield from results
+        task, parts = delayed(_train_in_worker), by_encoder(runs)
+        with saved_for_workers(graphs) as path, parallel_config(backend="loky", inner_max_num_threads=1):
+            pool = Parallel(n_jobs=min(self.workers, len(parts)) or 1, return_as="generator_unordered")
+            for results in pool(task(path, part, training, os.getpid()) for part in parts):
+                yield from results
 
     def __repr__(self) -> str:
         return f"{self.workers} core{'s' * (self.workers != 1)}"
 
 
 class OnGPU:
-    """All runs of equal shape as one stack of models, as many as the memory holds.
+    """All runs of equal shape as one stack of models, as many as the memory holds; several stacks at a time.
+
+    While one stack is being built, judged or recorded, the others fill the GPU.
 
     Args:
         device: For example ``cuda`` or ``cuda:1``.
-        say: Told in a sentence when a cohort has to be made smaller.
+        say: Told in a sentence when a cohort has to be made smaller, or the GPU cannot be used as it should.
+        workers: How many stacks are trained at a time, each in a process of its own; by default up to 3.
     """
 
-    def __init__(self, device: str = "cuda", say: Callable[[str], None] = lambda _: None):
+    def __init__(self, device: str = "cuda", say: Callable[[str], None] = lambda _: None, workers: int | None = None):
         if not torch.cuda.is_available():
             raise InputError(f"There is no GPU that torch can use, so --device {device} cannot be had; use cpu.")
+        if workers is not None and workers < 1:
+            raise InputError(f"workers must be 1 or more, but {workers} was given.")
+        if (why := kernels.missing()) is not None:
+            say(
+                f"{why[0].upper()}{why[1:]}: plain torch code does the fused kernels' work, several times slower."
+            )
         self.device = device
+        self.workers = workers or min(cpu_count(), 3)
         self._say = say
 
     def train(self, graphs: GraphSet, runs: Sequence[Run], training: Training) -> Iterator[RunResult]:
         """See :class:`Runner`."""
-        for cohort in cohorts(runs):
-            yield from train_cohort(graphs, cohort, training, self.device, self._say)
+        stacks = cohorts(runs)
+        if min(self.workers, len(stacks)) <= 1:
+            for stack in stacks:
+                yield from train_cohort(graphs, stack, training, self.device, self._say)
+            return
+        with saved_for_workers(graphs) as path:
+            pool = Parallel(n_jobs=min(self.workers, len(stacks)), backend="loky", return_as="generator_unordered")
+            task = delayed(_train_stack_in_worker)
+            for results, said in pool(task(path, stack, training, self.device, os.getpid()) for stack in stacks):
+                for sentence in said:
+                    self._say(sentence)
+                yield from results
 
     def __repr__(self) -> str:
         return torch.cuda.get_device_name(self.device)
@@ -113,6 +131,23 @@ def train_cohort(
     say(f"{len(encoders)} models do not fit into the memory of {device} at once; going on with {half}.")
     parts = ([run for group in part for run in group] for part in (encoders[:half], encoders[half:]))
     return [result for part in parts for result in train_cohort(graphs, part, training, device, say)]
+
+
+@contextmanager
+def saved_for_workers(graphs: GraphSet) -> Iterator[str]:
+    """The path of a copy of the graphs that worker processes can map into their memory, while it lasts."""
+    with tempfile.TemporaryDirectory(prefix="ssread-") as folder:
+        path = Path(folder) / "graphs"
+        graphs.save(path)
+        yield str(path)
+
+
+def _train_stack_in_worker(
+    path: str, runs: Sequence[Run], training: Training, device: str, parent: int
+) -> tuple[list[RunResult], list[str]]:
+    as_worker(parent)
+    said: list[str] = []
+    return train_cohort(_load(path), runs, training, device, said.append), said
 
 
 def _train_in_worker(path: str, runs: Sequence[Run], training: Training, parent: int) -> list[RunResult]:

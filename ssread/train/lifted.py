@@ -47,6 +47,8 @@ class Lifted:
     ):
         self._on_host, self._graphs = graphs.to("cpu"), graphs.to(device)
         self._symmetric = _is_symmetric(self._graphs)
+        if self._graphs.x.is_cuda:
+            torch.set_float32_matmul_precision("high" if training.precision == "tf32" else "highest")
         self._training = training
         objectives = [initial_objective(graphs, run).to(device) for run in runs]
         self._objective = objectives[0]

@@ -18,6 +18,7 @@ class Training:
         batch_size: Graphs per step.
         learning_rate: Of Adam.
         weight_decay: Of Adam.
+        precision: Of a GPU's matrix products: ``float32``, or ``tf32``, which rounds their factors to 11 bits.
     """
 
     epochs: int = 500
@@ -25,6 +26,7 @@ class Training:
     batch_size: int = 128
     learning_rate: float = 1e-3
     weight_decay: float = 1e-4
+    precision: str = "float32"
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ def perturb_edges(graphs: Graphs, ratio: float) -> Tensor:
     """The edges with some of them moved, [2, E]: dropped, and as many added between random nodes of the same graph.
 
     Each is moved with probability ``ratio``, both directions of it to the same place; its features go with it. A moved
-    edge joins two different nodes, unless its graph has only one.
+    edge joins two different nodes, a moved loop stays a loop.
     """
     source, target = graphs.edge_index
     twin = _first_direction(source, target)
@@ -47,7 +47,7 @@ def perturb_edges(graphs: Graphs, ratio: float) -> Tensor:
     owner = graphs.batch.index_select(0, source)
     first, size = first.index_select(0, owner), size.index_select(0, owner)
     one = _pick(start, size)
-    other = (one + 1 + _pick(end, (size - 1).clamp(min=1))) % size
+    other = torch.where(source == target, one, (one + 1 + _pick(end, (size - 1).clamp(min=1))) % size)
     forward = twin == torch.arange(len(twin), device=twin.device)
     ends = torch.stack([torch.where(forward, one, other), torch.where(forward, other, one)])
     return torch.where(luck < ratio, ends + first, graphs.edge_index)
