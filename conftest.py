@@ -8,6 +8,8 @@ import torch
 if not torch.cuda.is_available():  # Triton looks when it is first imported, and torch_geometric imports it
     os.environ.setdefault("TRITON_INTERPRET", "1")
 
-collect_ignore = [] if find_spec("rdkit") else ["ssread/data/molecules.py", "ssread/data/scaffold.py"]
+collect_ignore = (
+    [] if find_spec("rdkit") else [f"ssread/data/{name}.py" for name in ("molecules", "properties", "scaffold")]
+)
 if find_spec("triton") is None:
     collect_ignore += [f"ssread/kernels/{name}.py" for name in ("messages", "norm", "read")]

@@ -92,7 +92,7 @@ def selection_rule(
     if (most := training.epochs) != Training().epochs:
         epoch += f", at most {most} epochs"
     if learn != "supervised":
-        epoch = f"{FIXED_BUDGET}, {most}, over all graphs without labels, one encoder per seed"
+        epoch = f"{FIXED_BUDGET} ({most}), on all graphs without labels, one encoder per seed"
     seeds = "1 seed" if num_seeds == 1 else f"{num_seeds} seeds"
     judge = f"; judge: {LINEAR}, then fitted to training and validation part" if linear else ""
     return f"{num_folds} folds x {seeds}; epoch: {epoch}{judge}; K: {positions}; test folds used once"
