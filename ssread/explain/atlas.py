@@ -48,7 +48,7 @@ class Mark:
     """A statement that is more often true of a position's nodes than of others.
 
     Attributes:
-        statement: What it says, such as ``type O`` or ``in a ring``.
+        statement: What it says, such as ``type O``, ``nitro group`` or ``in a ring``.
         inside: The share of the position's nodes it is true of.
         outside: The share of all other nodes.
         effect: Cohen's h, the effect size of two shares: 0.2 is small, 0.5 medium, 0.8 large.

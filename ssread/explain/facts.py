@@ -32,10 +32,14 @@ def node_facts(graphs: GraphSet) -> dict[str, Tensor]:
     if COLUMN in graphs.node_columns or are_molecules(graphs):
         try:
             group = functional_groups(graphs)
-            facts |= {f"group {name}": group == number for number, name in enumerate(GROUPS)}
+            facts |= {_named(name): group == number for number, name in enumerate(GROUPS)}
         except MissingExtraError:  # the other facts stand without it
             pass
     return {name: true for name, true in facts.items() if 0 < int(true.sum()) < len(true)}
+
+
+def _named(group: str) -> str:
+    return group if group.endswith("ring") else f"{group} group"
 
 
 def node_types(graphs: GraphSet) -> dict[str, Tensor]:

@@ -74,11 +74,11 @@ function roundStep(value) {
 function atlas() {
   if (!shown || !shown.atlas.length) return;
   const cards = shown.atlas.map((card, number) => {
-    const part = make("article.card", {}, make("header", {}, make("i.swatch", { style: `background:${shown.colours[number]}` }), make("h3", {}, `Position ${number}`), make("span.share", {}, percent(card.share))));
+    const part = make("article.card", {}, make("header", {}, make("i.swatch", { style: `background:${shown.colours[number]}` }), make("h3", {}, `Position ${number}`), make("span.share", {}, `${percent(card.share)} of nodes`)));
     if (!card.exemplars.length) { part.append(make("p.note", {}, "No node of these graphs is aligned with it.")); return part; }
     const pictures = card.exemplars.map((e) => make("button", { type: "button", title: `graph ${shown.graphs[e.g].id}: ${e.alike} nodes look the same`, onclick: () => openGraph(shown.graphs[e.g], [shown.graphs[e.g]]) },
       drawGraph(shown.graphs[e.g], "positions", { focus: e.n, near: e.near, label: `typical node of position ${number}, in graph ${shown.graphs[e.g].id}` })));
-    part.append(make("p.gist", {}, `${percent(card.share)} of nodes, in ${percent(card.graphs)} of graphs`));
+    part.append(make("p.gist", {}, `in ${percent(card.graphs)} of graphs`));
     part.append(make("h4", {}, "Typical nodes"), make("div.exemplars", {}, ...pictures));
     part.append(make("h4", {}, "Over-represented"));
     if (card.marks.length) part.append(make("div.bars", {}, ...card.marks.flatMap((m) => [make("span", {}, m.what),
