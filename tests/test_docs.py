@@ -41,8 +41,8 @@ def test_the_python_blocks_of_a_page_run(page, tmp_path, monkeypatch, request):
 def test_commands_run(command, tmp_path, request):
     """As they stand, but shortened: long trainings to one pass, benchmarks to their quickest form."""
     words = [word for word in shlex.split(command) if not re.match(r"[A-Z_]+=", word)]
-    if {"MUTAG", "NCI1"} & set(words):
-        request.getfixturevalue("mirror" if "NCI1" in words else "mutag")
+    if {"MUTAG", "NCI1", "Mutagenicity"} & set(words):
+        request.getfixturevalue("mutag" if "MUTAG" in words else "mirror")
     match words:
         case ["make", target]:
             assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
@@ -50,7 +50,9 @@ def test_commands_run(command, tmp_path, request):
         case [".venv/bin/ssread", *rest]:
             if rest[0] in ("compare", "reproduce"):
                 rest += ["--epochs", "1", "--folds", "2", "--seeds", "1", "--workers", "1", "--out", str(tmp_path)]
-            if rest[0] in ("train", "predict", "embed", "export"):
+            if rest[:2] == ["explain", "--score"]:
+                rest += ["--epochs", "1", "--seeds", "1", "--explained", "1", "--workers", "1", "-o", str(tmp_path)]
+            elif rest[0] in ("train", "predict", "embed", "export", "explain"):
                 rest = in_folder(rest, tmp_path, request)
             result = CliRunner().invoke(app, rest)
             assert result.exit_code == 0, result.output
@@ -73,8 +75,8 @@ def in_folder(words: list[str], folder: Path, request: pytest.FixtureRequest) ->
         more = ["--quick", "--epochs", "1", "--workers", "1"]
         trained = CliRunner().invoke(app, ["train", data, "-o", first, *label, *more])
         assert trained.exit_code == 0, trained.output
-    if "-o" in rest:
-        place = rest.index("-o") + 1
+    for option in {"-o", "--figures"} & set(rest):
+        place = rest.index(option) + 1
         rest[place] = str(folder / Path(rest[place]).name)
     return [verb, first, *rest, *(["--epochs", "1", "--workers", "1"] if verb == "train" else [])]
 
