@@ -22,6 +22,9 @@ __all__ = ["Model", "Work", "as_model", "stream"]
 #: From a model and the rows of a piece to a table with a line for every row.
 Work = Callable[[TrainedModel, Rows], pyarrow.Table]
 
+#: Pieces that are worked on here before worker processes pay: each takes seconds to import what it needs.
+FEW = 8
+
 #: A trained model, or its directory.
 Model = TrainedModel | str | os.PathLike[str]
 
@@ -39,16 +42,16 @@ def stream(
         model: A trained model, or its directory.
         data: As for :meth:`ssread.apply.TrainedModel.read`.
         work: What to do; a function that worker processes can import.
-        workers: Worker processes, by default one per core; data of a single piece are worked on here.
+        workers: Worker processes, by default one per core; a few thousand rows are worked on here.
         options: Where things stand: ``smiles`` and ``id`` columns.
     """
     if workers is not None and workers < 1:
         raise InputError(f"workers must be 1 or more, but {workers} was given.")
     trained = as_model(model)
     pieces = pieces_of(trained.features, data, **options)
-    first = list(islice(pieces, 2))
+    first = list(islice(pieces, FEW + 1))
     count = workers or cpu_count()
-    if len(first) < 2 or count == 1:
+    if len(first) <= FEW or count == 1:
         with one_thread():
             for piece in chain(first, pieces):
                 yield work(trained, piece.read(trained.features))

@@ -71,8 +71,8 @@ def describe(
         raise InputError("elements= goes with features='labels' only; the rdkit columns are always the same.")
     num_nodes = np.array([molecule.GetNumAtoms() for molecule in molecules], dtype=np.int64)
     num_bonds = np.array([molecule.GetNumBonds() for molecule in molecules], dtype=np.int64)
-    atoms = _table([_atom(atom) for molecule in molecules for atom in molecule.GetAtoms()], 8)
-    bonds = _table([_bond(bond) for molecule in molecules for bond in molecule.GetBonds()], 6)
+    asked_atoms, asked_bonds = ask(molecules)
+    atoms, bonds = _table(asked_atoms, 8), _table(asked_bonds, 6)
     if features == "rdkit":
         x, atom_names = _atom_features(atoms), ATOM_COLUMNS
         edge_attr, bond_names = _bond_features(bonds), BOND_COLUMNS
@@ -89,6 +89,12 @@ def describe(
         node_feature_names=atom_names,
         edge_feature_names=bond_names,
     )
+
+
+def ask(molecules: Sequence[Any]) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
+    """What RDKit knows of every atom and of every bond, as plain integers."""
+    atoms = [_atom(atom) for molecule in molecules for atom in molecule.GetAtoms()]
+    return atoms, [_bond(bond) for molecule in molecules for bond in molecule.GetBonds()]
 
 
 def _atom(atom: Any) -> tuple[int, ...]:

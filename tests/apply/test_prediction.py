@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_models import AROMATIC, SMILES, graphs, untrained, write_assay
 
-from ssread.apply import files, pieces, predict
+from ssread.apply import files, pieces, predict, stream
 from ssread.data import from_networkx
 from ssread.errors import InputError
 
@@ -121,7 +121,8 @@ def test_a_file_in_many_pieces_gives_what_one_piece_gives(molecule_model, tmp_pa
 
 
 @pytest.mark.slow
-def test_worker_processes_give_the_same_file(molecule_model, tmp_path):
+def test_worker_processes_give_the_same_file(molecule_model, tmp_path, monkeypatch):
+    monkeypatch.setattr(stream, "FEW", 1)
     lines = [f"m{number},{SMILES[number % len(SMILES)]}" for number in range(2500)]
     lines[1234] = "m1234,nonsense"
     (tmp_path / "new.csv").write_text("\n".join(["name,smiles", *lines]) + "\n")
