@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ssread.apply.files import TrainedModel
+from ssread.data.load import MOLECULE_ENDINGS
 from ssread.report.curves import band
 from ssread.report.figures import write_figures
 from ssread.report.graphs import explained
@@ -30,9 +32,12 @@ def explain_data(
         data: Anything :func:`ssread.data.load` takes.
         out: The page; None for none.
         figures: A folder for pictures; None for none.
-        options: For reading the data: ``smiles``, ``label``, ...
+        options: For reading the data: ``smiles``, ``label``, ... Molecules that RDKit cannot read are left out, which
+            the page says, unless ``on_error`` is ``stop``.
     """
     trained = TrainedModel.load(model)
+    if Path(data).suffix.lower() in MOLECULE_ENDINGS:
+        options = {"on_error": "skip", **options}  # what cannot be read is named on the page
     graphs = trained.read(data, **options)
     files = []
     if out is not None:
@@ -48,6 +53,8 @@ def explain_data(
         curves = trained.summary.get("curves") or []
         lines = [band(f"member {number}" if members > 1 else "model", [c]) for number, c in enumerate(curves[:6])]
         view = explained(trained, graphs, trained.class_names)
+        notes = [f"Left out: {count} {what}." for what, count in graphs.repairs.items() if "skipped" in what]
+        view = replace(view, missing=[*view.missing, *notes])
         title = f"What the model sees in {graphs.name}"
         files.append(write_page(out, title, explained=view, curves=lines, settings=settings))
     if figures is not None:
