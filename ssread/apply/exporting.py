@@ -79,9 +79,9 @@ def export(model: Model, format: str = "onnx", out: str | os.PathLike[str] | Non
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
             new = Path(folder) / path.name
-            with _quiet():
+            with _quiet(), _reasons(trained, format):
                 run = _write_onnx(trained, module, new) if format == "onnx" else _write_torch(trained, module, new)
-            _compare(trained, module, run)
+                _compare(trained, module, run)
             os.replace(new, path)
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror or error}. Nothing was left there.") from None
@@ -133,7 +133,7 @@ def _write_onnx(model: TrainedModel, module: Exportable, path: Path) -> Runs:
         import onnxruntime
         import onnxscript  # noqa: F401 - torch's exporter needs it
     except ImportError as error:
-        raise missing_extra(error.name or "onnx", "export", "Exporting to ONNX") from error
+        raise missing_extra((error.name or "onnx").split(".")[0], "export", "Exporting to ONNX") from error
     names = list(example(model, *SIZES[0]))
     program = _program(model, module)
     torch.onnx.export(
@@ -144,6 +144,7 @@ def _write_onnx(model: TrainedModel, module: Exportable, path: Path) -> Runs:
         external_data=False,
         verbose=False,
         input_names=names,
+        custom_translation_table={torch.ops.aten.sort.stable: _stable_sort},
         output_names=["probabilities", "positions"],
     )
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
@@ -155,14 +156,17 @@ def _write_onnx(model: TrainedModel, module: Exportable, path: Path) -> Runs:
     return run
 
 
+def _stable_sort(self: Any, stable: bool = True, dim: int = -1, descending: bool = False) -> Any:
+    """Torch's stable sort in ONNX, which torch's exporter lacks: of equal values TopK takes the earlier first."""
+    from onnxscript import opset18 as op
+
+    size = op.Shape(self, start=dim, end=dim + 1 if dim != -1 else None)
+    return op.TopK(self, size, axis=dim, largest=int(descending), sorted=1)
+
+
 def _program(model: TrainedModel, module: Exportable) -> Any:
     inputs = example(model, *SIZES[0])
-    try:
-        return torch.export.export(module, tuple(inputs.values()), dynamic_shapes=_shapes(inputs))
-    except Exception as error:  # torch raises whatever the code it traces happens to trip over
-        name = (model.models[0].hyperparameters or {}).get("name")
-        reason = str(error).strip().split("\n")[0][:200]
-        raise InputError(f"A {name} model cannot be exported for batches of any size: {reason}") from None
+    return torch.export.export(module, tuple(inputs.values()), dynamic_shapes=_shapes(inputs))
 
 
 def _compare(model: TrainedModel, module: Exportable, run: Runs) -> None:
@@ -178,6 +182,20 @@ def _compare(model: TrainedModel, module: Exportable, run: Runs) -> None:
                     f"The exported model is not ours: its {name} differ by {gap:.2g} for {sizes[0]} nodes in "
                     f"{sizes[2]} graphs. Nothing was written."
                 )
+
+
+@contextmanager
+def _reasons(model: TrainedModel, format: str) -> Iterator[None]:
+    """Turns whatever an exporter or a runtime trips over into a sentence."""
+    try:
+        yield
+    except (InputError, OSError):
+        raise
+    except Exception as error:  # they raise all kinds
+        name = (model.models[0].hyperparameters or {}).get("name")
+        lines = [line.strip() for line in str(error).split("\n") if line.strip()]
+        reason = next((line for line in lines if "Error" in line), lines[0] if lines else type(error).__name__)
+        raise InputError(f"A {name} model cannot be exported to {format} for any size: {reason[:200]}") from None
 
 
 @contextmanager

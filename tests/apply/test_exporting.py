@@ -30,8 +30,9 @@ def test_torch_programs_take_any_size(name, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["gcn", "gin", "dgcnn"])
-@pytest.mark.parametrize("readout", ["ssread", "global"])
+@pytest.mark.parametrize(
+    ("name", "readout"), [("gcn", "global"), *((name, "ssread") for name in (*ARCHITECTURES, "structure_blind"))]
+)
 def test_onnx_files_run_in_onnxruntime_at_any_size(name, readout, tmp_path):
     runtime = pytest.importorskip("onnxruntime")
     pytest.importorskip("onnxscript")
@@ -55,6 +56,12 @@ def test_a_file_that_gives_something_else_is_not_kept(tmp_path, monkeypatch):
     monkeypatch.setattr(exporting, "_write_torch", wrong)
     with pytest.raises(InputError, match="not ours: its probabilities differ by 1 for 12 nodes"):
         export(model, "torch", tmp_path / "model.pt2")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_model_whose_program_fits_one_size_gets_a_sentence(tmp_path):
+    with pytest.raises(InputError, match="A diffpool model cannot be exported to torch for any size"):
+        export(untrained(graphs(12), name="diffpool"), "torch", tmp_path / "model.pt2")
     assert list(tmp_path.iterdir()) == []
 
 
