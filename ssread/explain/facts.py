@@ -24,7 +24,7 @@ def node_facts(graphs: GraphSet) -> dict[str, Tensor]:
     """
     source, _ = global_edges(graphs)
     degree = segment.count(source, graphs.x.size(0))
-    facts = {f"type {name}": column for name, column in node_types(graphs).items()}
+    facts = {_type(name): column for name, column in node_types(graphs).items()}
     for count in range(MOST_NEIGHBOURS):
         facts["1 neighbour" if count == 1 else f"{count} neighbours"] = degree == count
     facts[f"{MOST_NEIGHBOURS} or more neighbours"] = degree >= MOST_NEIGHBOURS
@@ -36,6 +36,10 @@ def node_facts(graphs: GraphSet) -> dict[str, Tensor]:
         except MissingExtraError:  # the other facts stand without it
             pass
     return {name: true for name, true in facts.items() if 0 < int(true.sum()) < len(true)}
+
+
+def _type(feature: str) -> str:
+    return feature.replace("=", " ") if "=" in feature else f"type {feature}"
 
 
 def _named(group: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,9 +21,10 @@ from ssread.explain.poolings import diffpool_clusters, poolings_survived, spectr
 from ssread.explain.positions import positions
 from ssread.explain.rivals import gnn_explainer
 from ssread.explain.scores import agreement, fidelity, localisation
-from ssread.explain.training import fold_of, trained_model
+from ssread.explain.training import fold_of, trained_model, trained_models
 from ssread.explain.truth import Truth, known_truth, with_motif
-from ssread.train.runs import Run, Training
+from ssread.models import GraphClassifier
+from ssread.train.runs import Run, RunResult, Training
 
 __all__ = ["Scores", "Study", "score_explanations"]
 
@@ -132,7 +133,7 @@ def score_explanations(
     Args:
         graphs: Planted graphs, or molecules (see :func:`ssread.explain.truth.known_truth`).
         study: What is scored.
-        device: ``cpu`` for a process per core, or ``cuda`` for one model after another there.
+        device: ``cpu`` for a process per core; on ``cuda`` all seeds of a model are trained as one.
         workers: Processes on a CPU, by default one per core.
         watch: Told in a few words of everything that is done.
     """
@@ -152,24 +153,45 @@ def score_explanations(
 
 def _done(
     graphs: GraphSet, truth: Truth, study: Study, tasks: Sequence[tuple[str, int]], device: str, workers: int | None
-) -> Iterable[tuple[str, int, list[dict[str, Any]]]]:
-    if device != "cpu":
-        return ((kind, seed, _score(graphs, truth, study, kind, seed, device)[2]) for kind, seed in tasks)
+) -> Iterator[tuple[str, int, list[dict[str, Any]]]]:
+    """The values of every task as they come; on a GPU the seeds of one kind of model are trained together."""
     with parallel_config(backend="loky", inner_max_num_threads=1):
         pool = Parallel(n_jobs=min(workers or cpu_count(), len(tasks)), return_as="generator_unordered")
-        return pool(delayed(_score)(graphs, truth, study, kind, seed, device) for kind, seed in tasks)
+        if device == "cpu":
+            yield from pool(delayed(_train_and_score)(graphs, truth, study, kind, seed) for kind, seed in tasks)
+            return
+        for kind in KINDS:
+            runs = [study.run(kind, seed) for of_kind, seed in tasks if of_kind == kind]
+            found: Sequence[Any] = [(None, None)] * len(runs)
+            if runs[0].model:
+                found = trained_models(graphs, runs, study.training, device)
+            pairs = zip(runs, found, strict=True)
+            yield from pool(delayed(_score)(graphs, truth, study, kind, run, *own) for run, own in pairs)
+
+
+def _train_and_score(
+    graphs: GraphSet, truth: Truth, study: Study, kind: str, seed: int
+) -> tuple[str, int, list[dict[str, Any]]]:
+    run = study.run(kind, seed)
+    model, result = trained_model(graphs, run, study.training) if run.model else (None, None)
+    return _score(graphs, truth, study, kind, run, model, result)
 
 
 def _score(
-    graphs: GraphSet, truth: Truth, study: Study, kind: str, seed: int, device: str
+    graphs: GraphSet,
+    truth: Truth,
+    study: Study,
+    kind: str,
+    run: Run,
+    model: GraphClassifier | None,
+    result: RunResult | None,
 ) -> tuple[str, int, list[dict[str, Any]]]:
     """All values of one model of one seed."""
     torch.set_num_threads(1)
-    run = study.run(kind, seed)
+    seed = run.seed
     parts = fold_of(graphs, run)
     test = graphs[parts.test]
     own = _of_part(truth, graphs, parts.test)
-    model, result = trained_model(graphs, run, study.training, device) if run.model else (None, None)
     rows: list[dict[str, Any]] = []
 
     def note(part: str, method: str, **values: float) -> None:

@@ -1,5 +1,7 @@
 """One training whose model is kept, to be looked into."""
 
+from collections.abc import Sequence
+
 import torch
 
 from ssread.apply.members import one_thread
@@ -12,7 +14,7 @@ from ssread.train.fit import fit
 from ssread.train.lifted import Lifted
 from ssread.train.runs import Run, RunResult, Training
 
-__all__ = ["fold_of", "trained_model"]
+__all__ = ["fold_of", "trained_model", "trained_models"]
 
 
 def fold_of(graphs: GraphSet, run: Run) -> Fold:
@@ -27,15 +29,31 @@ def trained_model(
 
     The same run on the same machine gives the same weights, so a training that a results store has can be looked into.
     """
+    return trained_models(graphs, [run], training, device)[0]
+
+
+def trained_models(
+    graphs: GraphSet, runs: Sequence[Run], training: Training | None = None, device: str = "cpu"
+) -> list[tuple[GraphClassifier, RunResult]]:
+    """As :func:`trained_model` for several runs: one after another on a CPU, as one stack of models on a GPU."""
     training = training or Training()
-    kept: State = {}
-    fold = fold_of(graphs, run)
+    if device.split(":")[0] == "cpu" and len(runs) > 1:
+        return [trained_model(graphs, run, training, device) for run in runs]
+    kept: list[State] = [{} for _ in runs]
+
+    def keep(run: Run, state: State) -> None:
+        kept[next(number for number, own in enumerate(runs) if own is run)] = state
+
     with one_thread(), torch.random.fork_rng(devices=[]):
         on_cpu = device.split(":")[0] == "cpu"
-        engine: Engine = Alone(graphs, run, training) if on_cpu else Lifted(graphs, [run], training, device)
-        (result,) = fit(engine, graphs, [run], [fold], training, weights=lambda _, state: kept.update(state))
-    if result.failed:
-        raise InputError(f"The training of {run.model['name']} failed ({result.failed}): there is no model to explain.")
-    model = model_for(graphs, **run.model)
-    model.load_state_dict({name: value.cpu() for name, value in kept.items()})
-    return model.eval(), result
+        engine: Engine = Alone(graphs, runs[0], training) if on_cpu else Lifted(graphs, runs, training, device)
+        folds = [fold_of(graphs, run) for run in runs]
+        results = fit(engine, graphs, runs, folds, training, weights=keep)
+    models = []
+    for run, result, state in zip(runs, results, kept, strict=True):
+        if result.failed:
+            raise InputError(f"The training of {run.model['name']} failed ({result.failed}): there is no model to see.")
+        model = model_for(graphs, **run.model)
+        model.load_state_dict({name: value.cpu() for name, value in state.items()})
+        models.append((model.eval(), result))
+    return models

@@ -44,11 +44,11 @@ def explain_data(
         members = len(trained.models)
         about = trained.summary.get("data", {})
         settings = {
-            "model": str(model),
+            "model folder": str(model),
             "explained": repr(trained) if members == 1 else f"{trained!r}: the first member",
             "trained on": about.get("name", "unknown"),
             "graphs": repr(graphs),
-            **{str(name): value for name, value in trained.summary.get("settings", {}).items()},
+            **_flat(trained.summary.get("settings", {})),
         }
         curves = trained.summary.get("curves") or []
         lines = [band(f"member {number}" if members > 1 else "model", [c]) for number, c in enumerate(curves[:6])]
@@ -60,3 +60,11 @@ def explain_data(
     if figures is not None:
         files += write_figures(trained, graphs, Path(figures), trained.class_names)
     return files
+
+
+def _flat(settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings within settings, one below the other."""
+    flat: dict[str, Any] = {}
+    for name, value in settings.items():
+        flat |= value if isinstance(value, dict) else {name: value}
+    return {name.replace("_", " "): value for name, value in flat.items()}
