@@ -22,6 +22,9 @@ def explain(
     ] = None,
     smiles: Annotated[str | None, typer.Option(help="Column of SMILES in a file of molecules.")] = None,
     label: Annotated[str | None, typer.Option(help="Column of classes in a file of molecules.")] = None,
+    id: Annotated[
+        str | None, typer.Option(help="Column that names the rows. (default: the number of the line)")
+    ] = None,
     score: Annotated[
         str | None,
         typer.Option(help="Instead: how right are explanations on this dataset (planted, Mutagenicity, ...)?"),
@@ -58,7 +61,7 @@ def explain(
 
         if model is None or data is None:
             raise InputError("A model's folder and graphs are needed: ssread explain MODEL DATA (or --score DATASET).")
-        columns = {"smiles": smiles, "label": label}
+        columns = {"smiles": smiles, "label": label, "id": id}
         options = {name: value for name, value in columns.items() if value is not None}
         files = explain_data(model, data, out=out or "report.html", figures=figures, **options)
     typer.echo(f"Saved: {', '.join(str(path) for path in files[:6])}{' ...' if len(files) > 6 else ''}")

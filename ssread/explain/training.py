@@ -49,11 +49,9 @@ def trained_models(
         engine: Engine = Alone(graphs, runs[0], training) if on_cpu else Lifted(graphs, runs, training, device)
         folds = [fold_of(graphs, run) for run in runs]
         results = fit(engine, graphs, runs, folds, training, weights=keep)
-    models = []
-    for run, result, state in zip(runs, results, kept, strict=True):
+        models = [model_for(graphs, **run.model).eval() for run in runs]
+    for run, result, model, state in zip(runs, results, models, kept, strict=True):
         if result.failed:
             raise InputError(f"The training of {run.model['name']} failed ({result.failed}): there is no model to see.")
-        model = model_for(graphs, **run.model)
         model.load_state_dict({name: value.cpu() for name, value in state.items()})
-        models.append((model.eval(), result))
-    return models
+    return list(zip(models, results, strict=True))
