@@ -43,7 +43,7 @@ def reduce(x: Tensor, start: Tensor, positions: Tensor | None, num_positions: in
 
 
 #: Entries of a tile and warps of a program, measured on an H200.
-ALIGN, REDUCE = (4096, 4), (2048, 4)
+ALIGN, REDUCE, REDUCE_BACKWARD = (8192, 4), (512, 1), (4096, 1)
 
 #: How matrix units keep float32 precision: three products of numbers of 11 bits each.
 _PRECISION = tl.constexpr("tf32x3")
@@ -96,7 +96,7 @@ class _Reduce(torch.autograd.Function):
         out = x.new_zeros(R, graphs * num_positions, d)
         if out.numel() > 0:
             _reduce[(num_positions, graphs, R)](
-                *_arrays(x, start, positions), out, N, d, **_blocks(x, positions), HOW=how
+                *_arrays(x, start, positions), out, N, d, **_blocks(x, positions, REDUCE), HOW=how
             )
         return out
 
@@ -115,7 +115,7 @@ class _Reduce(torch.autograd.Function):
         if grad_x.numel() > 0 and graphs > 0:
             _reduce_backward[(ctx.num_positions, graphs, R)](
                 *_arrays(x, start, positions), out.contiguous(), grad.contiguous(), grad_x, N, d,
-                **_blocks(x, positions), HOW=ctx.how,
+                **_blocks(x, positions, REDUCE_BACKWARD), HOW=ctx.how,
             )  # fmt: skip
         return grad_x, None, None, None, None
 
@@ -136,9 +136,9 @@ def _arrays(x: Tensor, start: Tensor, positions: Tensor | None) -> tuple[Tensor,
     return x.contiguous(), start.contiguous(), start if positions is None else positions.contiguous()
 
 
-def _blocks(x: Tensor, positions: Tensor | None) -> dict[str, Any]:
+def _blocks(x: Tensor, positions: Tensor | None, tile: tuple[int, int]) -> dict[str, Any]:
     channels = power_of_2(x.size(2))
-    entries, warps = REDUCE
+    entries, warps = tile
     rows = max(min(entries // channels, 32), 1)
     return {"ROWS": rows, "CHANNELS": channels, "ALIGNED": positions is not None, "num_warps": warps}
 
