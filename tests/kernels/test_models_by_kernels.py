@@ -31,7 +31,7 @@ def losses_and_gradients(cohort: Lifted, ids: torch.Tensor) -> list[torch.Tensor
     ("name", "aggr", "readout", "dataset"),
     [
         ("gcn", "sum", "ssread", "MUTAG"),
-        ("gcn", "max", "ssread", "planted"),
+        ("gcn", "mean", "ssread", "planted"),
         ("gcn", "sum", "global", "one way"),
         ("gcn", "attention", "ssread", "planted"),
         ("gin", "mean", "ssread", "one way"),
