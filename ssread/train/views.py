@@ -16,7 +16,16 @@ from ssread.errors import InputError
 from ssread.models.graphs import Graphs
 from ssread.neighbours import Neighbours
 
-__all__ = ["AUGMENTATIONS", "drop_nodes", "mask_attributes", "perturb_edges", "random_view", "views", "walk"]
+__all__ = [
+    "AUGMENTATIONS",
+    "drop_nodes",
+    "mask_attributes",
+    "perturb_edges",
+    "random_view",
+    "views",
+    "walk",
+    "without_masked",
+]
 
 #: What a view may do to a graph.
 AUGMENTATIONS = ("nodes", "edges", "attributes", "subgraph", "identity")
@@ -74,57 +83,86 @@ def walk(graphs: Graphs, steps: int) -> Tensor:
     return seen > 0
 
 
-def random_view(graphs: Graphs, augmentations: Sequence[str], ratio: float, steps: int) -> tuple[Graphs, Tensor]:
-    """The same batch after one augmentation of every graph, drawn evenly, and the nodes that stay, [N].
+def random_view(graphs: Graphs, augmentations: Sequence[str], ratio: float, steps: int) -> Graphs:
+    """One view of every graph, by an augmentation drawn for each on its own; one more graph, the last, is a dummy.
+
+    No view is empty, unless its graph is.
 
     Args:
         graphs: The batch.
-        augmentations: Names of :data:`AUGMENTATIONS`, drawn from with equal probability for every graph on its own.
+        augmentations: Names of :data:`AUGMENTATIONS`, drawn from with equal probability.
         ratio: The share of nodes dropped, of edges moved, of features masked.
         steps: How many steps a random walk has.
     """
     drawn = _pick(torch.rand(graphs.batch_size, device=graphs.x.device), len(augmentations))
     of_node = drawn.index_select(0, graphs.batch)
-    of_edge = of_node.index_select(0, graphs.source)
     x, edge_index, kept = graphs.x, graphs.edge_index, torch.ones_like(graphs.batch, dtype=torch.bool)
     for number, name in enumerate(augmentations):
-        chosen = of_node == number
+        others = of_node != number
         if name == "nodes":
-            kept = kept & (drop_nodes(graphs, ratio) | ~chosen)
+            kept = kept & (drop_nodes(graphs, ratio) | others)
         elif name == "subgraph":
-            kept = kept & (walk(graphs, steps) | ~chosen)
+            kept = kept & (walk(graphs, steps) | others)
         elif name == "attributes":
-            x = x * (mask_attributes(graphs, ratio) | ~chosen).unsqueeze(-1).to(x.dtype)
+            x = x * (mask_attributes(graphs, ratio) | others).unsqueeze(-1).to(x.dtype)
         elif name == "edges":
-            edge_index = torch.where(of_edge == number, perturb_edges(graphs, ratio), edge_index)
-    changed = Graphs(x, edge_index, graphs.edge_attr, graphs.batch, graphs.batch_size, graphs.mask, graphs.neighbours)
-    return changed, kept
+            still = others.index_select(0, graphs.source)
+            edge_index = torch.where(still, edge_index, perturb_edges(graphs, ratio))
+    source, target = edge_index
+    source_kept, target_kept = kept.index_select(0, source), kept.index_select(0, target)
+    source, target = (
+        torch.where(target_kept | ~source_kept, source, target),
+        torch.where(source_kept, target, source),
+    )
+    mask = kept.to(x.dtype).unsqueeze(-1)
+    return Graphs(
+        x=x,
+        edge_index=torch.stack([source, target]),
+        edge_attr=graphs.edge_attr,
+        batch=torch.where(kept, graphs.batch, graphs.batch_size),
+        batch_size=graphs.batch_size + 1,
+        mask=mask if graphs.mask is None else mask * graphs.mask,
+        neighbours=Neighbours(source, target, graphs.num_nodes),
+    )
 
 
 def views(graphs: Graphs, augmentations: Sequence[str] = AUGMENTATIONS, ratio: float = 0.2, steps: int = 20) -> Graphs:
     """Two random views of every graph as one batch of 2B + 1: graph g is g and B + g there, the last is a dummy.
 
-    See :func:`random_view` for the arguments. No view is empty, unless its graph is.
+    See :func:`random_view` for the arguments.
     """
-    pair = [random_view(graphs, augmentations, ratio, steps) for _ in range(2)]
-    nodes, size = graphs.num_nodes, graphs.batch_size
-    kept = torch.cat([kept for _, kept in pair])
-    edge_index = torch.cat([view.edge_index + nodes * number for number, (view, _) in enumerate(pair)], dim=1)
-    source, target = edge_index
-    source_kept, target_kept = kept.index_select(0, source), kept.index_select(0, target)
-    edge_index = torch.stack(
-        [torch.where(target_kept | ~source_kept, source, target), torch.where(source_kept, target, source)]
-    )
-    batch = torch.cat([graphs.batch, graphs.batch + size])
-    mask = kept.to(graphs.x.dtype).unsqueeze(-1)
-    return Graphs(
-        x=torch.cat([view.x for view, _ in pair]),
+    edge_index = torch.cat([graphs.edge_index, graphs.edge_index + graphs.num_nodes], dim=1)
+    twice = Graphs(
+        x=graphs.x.repeat(2, 1),
         edge_index=edge_index,
         edge_attr=None if graphs.edge_attr is None else graphs.edge_attr.repeat(2, 1),
-        batch=torch.where(kept, batch, 2 * size),
-        batch_size=2 * size + 1,
-        mask=mask if graphs.mask is None else mask * graphs.mask.repeat(2, 1),
-        neighbours=Neighbours(edge_index[0], edge_index[1], 2 * nodes),
+        batch=torch.cat([graphs.batch, graphs.batch + graphs.batch_size]),
+        batch_size=2 * graphs.batch_size,
+        mask=None if graphs.mask is None else graphs.mask.repeat(2, 1),
+        neighbours=Neighbours(edge_index[0], edge_index[1], 2 * graphs.num_nodes),
+    )
+    return random_view(twice, augmentations, ratio, steps)
+
+
+def without_masked(graphs: Graphs) -> Graphs:
+    """The same graphs without the nodes that have a mask of 0, and without their edges; shapes depend on the values."""
+    if graphs.mask is None:
+        return graphs
+    kept = graphs.mask.squeeze(-1) > 0
+    nodes, edges = (
+        rows.nonzero().squeeze(1)
+        for rows in (kept, kept.index_select(0, graphs.source) & kept.index_select(0, graphs.target))
+    )
+    place = kept.cumsum(0) - 1
+    source, target = (place.index_select(0, end.index_select(0, edges)) for end in graphs.edge_index)
+    return Graphs(
+        x=graphs.x.index_select(0, nodes),
+        edge_index=torch.stack([source, target]),
+        edge_attr=None if graphs.edge_attr is None else graphs.edge_attr.index_select(0, edges),
+        batch=graphs.batch.index_select(0, nodes),
+        batch_size=graphs.batch_size,
+        mask=None,
+        neighbours=Neighbours(source, target, len(nodes)),
     )
 
 

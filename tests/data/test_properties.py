@@ -59,5 +59,5 @@ def test_columns_that_are_there_stay(mutag):
 def test_other_graphs_and_other_properties_get_a_sentence():
     with pytest.raises(InputError, match="neither SMILES nor labels of atoms and bonds: rings are counted"):
         with_properties(load("planted", num_graphs=5), ["rings"])
-    with pytest.raises(InputError, match="no property 'charge'. Choose from rings, aromatic_rings, rotatable_bonds"):
+    with pytest.raises(InputError, match=r"no property 'charge'. Choose from rings, aromatic_rings, rotatable_bonds"):
         with_properties(load("planted", num_graphs=5), ["charge"])

@@ -128,7 +128,7 @@ def test_one_graph_or_batches_of_one_get_a_sentence(graphs):
 
 
 def test_an_unknown_way_gets_a_sentence(graphs):
-    with pytest.raises(InputError, match="no way to learn called 'magic'. Choose from supervised, graphcl, infograph"):
+    with pytest.raises(InputError, match=r"no way to learn called 'magic'. Choose from supervised, graphcl, infograph"):
         learn(graphs, [encoder("magic")], SHORT)
 
 

@@ -1,4 +1,4 @@
-"""Views of a batch against the same done graph by graph in plain Python: equal distributions, and what never happens."""
+"""Views of a batch against the same done graph by graph in plain Python, and what never happens to a graph."""
 
 import random
 from collections import Counter
@@ -12,6 +12,7 @@ from torch.func import vmap
 
 from ssread.data import GraphSet, assemble, load
 from ssread.errors import InputError
+from ssread.models import make_model
 from ssread.models.graphs import Graphs
 from ssread.train.views import (
     AUGMENTATIONS,
@@ -21,6 +22,7 @@ from ssread.train.views import (
     perturb_edges,
     views,
     walk,
+    without_masked,
 )
 
 COPIES, RATIO, STEPS = 4000, 0.3, 4
@@ -185,6 +187,30 @@ def test_every_graph_draws_its_augmentation_on_its_own():
     assert same.float().mean(dim=1).tolist() == pytest.approx([1 / 3, 1 / 3], abs=0.05)
 
 
+@given(batches(), st.integers(0, 2**32))
+def test_taking_dropped_nodes_out_changes_nothing_for_the_others(graphs, seed):
+    """Node vectors, graph vectors and what batch norm learns are the same with a mask and without the nodes."""
+    torch.manual_seed(seed)
+    pair = views(graphs, ratio=0.5, steps=2)
+    smaller = without_masked(pair)
+    kept = pair.mask.squeeze(1) > 0
+    assert smaller.num_nodes == int(kept.sum())
+    edges = 0 if graphs.edge_attr is None else 2
+    models = [make_model("gin", 1, 1, edge_channels=edges, hidden_channels=4, dropout=0.0).double() for _ in range(2)]
+    models[1].load_state_dict(models[0].state_dict())
+    one, other = (model.run(_double(which)) for model, which in zip(models, (pair, smaller), strict=True))
+    torch.testing.assert_close(one.encoding.x[kept], other.encoding.x)
+    torch.testing.assert_close(one.vectors[:-1], other.vectors[:-1])
+    for name, value in models[0].state_dict().items():
+        if smaller.num_nodes > 1:
+            torch.testing.assert_close(models[1].state_dict()[name], value)
+
+
+def _double(graphs: Graphs) -> Graphs:
+    features = None if graphs.edge_attr is None else graphs.edge_attr.double()
+    return Graphs.of(graphs.x.double(), graphs.edge_index, graphs.batch, features, graphs.batch_size, graphs.mask)
+
+
 def test_replicas_draw_views_of_their_own():
     graphs = load("planted", num_graphs=20, seed=0)
     ids = torch.arange(20).repeat(3, 1)
@@ -204,7 +230,7 @@ def test_replicas_draw_views_of_their_own():
 
 
 def test_unknown_augmentations_get_a_sentence():
-    with pytest.raises(InputError, match="no augmentation 'noise'. Choose from nodes, edges"):
+    with pytest.raises(InputError, match=r"no augmentation 'noise'. Choose from nodes, edges"):
         check_augmentations(["noise"])
     with pytest.raises(InputError, match="at least one augmentation"):
         check_augmentations([])
