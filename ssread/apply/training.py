@@ -13,6 +13,7 @@ import torch
 from filelock import FileLock, Timeout
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from safetensors import SafetensorError
 
 from ssread.apply.choice import Choice, candidates, choose
 from ssread.apply.features import Features
@@ -189,8 +190,9 @@ def _work_folder(out: Path, settings: dict[str, Any]) -> Iterator[Path]:
             shutil.rmtree(work, ignore_errors=True)
     except Timeout:
         raise InputError(f"Another training into {out} is under way: wait for it, or choose another name.") from None
-    except OSError as error:
-        raise InputError(f"{work} cannot be written: {error.strerror or error}.") from None
+    except (OSError, SafetensorError) as error:  # the latter is how a full disk shows in safetensors
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"The training cannot be kept in {work}: {reason}. Repeated, it goes on from there.") from None
 
 
 def _refuse_existing(out: Path) -> None:

@@ -79,6 +79,20 @@ def test_worker_processes_give_the_same_bits(data, undisturbed):
     assert_same(train_members(data, [run(0), run(1)], SHORT, workers=2), undisturbed)
 
 
+def test_a_cohort_trains_as_the_members_do_alone(data, device, tmp_path):
+    """The way of a GPU, without dropout: then the numbers agree, whichever way they are computed."""
+    from ssread.apply.members import _Task, _train_cohort
+
+    runs = [Run({**MODEL, "dropout": 0.0}, seed, 0, 1) for seed in (0, 1)]
+    tasks = [_Task(tmp_path, n, run, hold_out(data, 0.1, run.seed), SHORT) for n, run in enumerate(runs)]
+    heard = []
+    _train_cohort(data, tasks, device, lambda member, epoch: heard.append((member, epoch)))
+    alone = train_members(data, runs, SHORT)
+    assert sorted(heard) == [(member, epoch) for member in (0, 1) for epoch in range(1, 10)]
+    for one, other in zip((task.read(data) for task in tasks), alone, strict=True):
+        assert one.curves["train_loss"] == pytest.approx(other.curves["train_loss"], abs=1e-3)
+
+
 def test_members_differ_and_the_rest_of_the_program_keeps_its_random_numbers(data, undisturbed):
     assert not torch.equal(weights(undisturbed[0])[0], weights(undisturbed[1])[0])
     torch.manual_seed(5)

@@ -138,3 +138,26 @@ def test_killed_at_any_moment_it_goes_on_to_the_same_model(tmp_path, kill):
     whole, model = (tmp_path / name / "model.safetensors" for name in ("whole", "model"))
     assert whole.read_bytes() == model.read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "whole"]
+
+
+LIMITED = """
+import resource, signal, sys
+from ssread.cli import app
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv.pop(1)), resource.RLIM_INFINITY))
+app()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("limit", [1_000, 150_000])
+def test_a_full_disk_gets_a_sentence_and_leaves_no_model(tmp_path, limit):
+    """A limit on the size of files stands for the disk. With space again, the same command ends well."""
+    words = [*COMMAND[3:], "--epochs", "1", "-o", str(tmp_path / "model")]
+    done = subprocess.run([sys.executable, "-c", LIMITED, str(limit), *words], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "Error: " in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "model").exists()
+    assert start(tmp_path / "model", "--epochs", "1").wait(300) == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
