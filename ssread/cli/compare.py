@@ -20,6 +20,9 @@ def compare(
     ] = None,
     positions: Annotated[str | None, typer.Option(help="K, or auto: by validation accuracy. (default: auto)")] = None,
     gamma: Annotated[float | None, typer.Option(help="Smoothing of the alignment loss. (default: 0.01)")] = None,
+    dropout: Annotated[
+        str | None, typer.Option(help="A share, or auto: own or none, by validation accuracy. (default: own)")
+    ] = None,
     folds: Annotated[int | None, typer.Option(help="Folds of the cross-validation. (default: 10)")] = None,
     seeds: Annotated[int | None, typer.Option(help="How often it is repeated. (default: 5)")] = None,
     epochs: Annotated[
@@ -68,7 +71,7 @@ def compare(
 
     from ssread.evaluate.command import compare_dataset, read_config
 
-    flags = {"arch": arch, "aggr": aggr, "positions": positions, "gamma": gamma, "folds": folds}
+    flags = {"arch": arch, "aggr": aggr, "positions": positions, "gamma": gamma, "dropout": dropout, "folds": folds}
     flags |= {"seeds": seeds, "epochs": epochs, "learn": learn, "task": task, "metric": metric}
     settings = read_config(config) if config is not None else {}
     columns = {"smiles": smiles, "label": label}

@@ -21,7 +21,7 @@ from ssread.evaluate.store import Store, aggregation_name
 from ssread.paper.results import PaperResult, paper_result
 from ssread.train.runs import Run, RunResult, Training
 
-__all__ = ["Watch", "best_positions", "compare_all", "compare_readouts", "question_rule", "trainings"]
+__all__ = ["Watch", "best_dropout", "best_positions", "compare_all", "compare_readouts", "question_rule", "trainings"]
 
 #: Told what is to be done (with how much of it the store has), and then of every result.
 Watch = Callable[[int, int, RunResult | None], None]
@@ -52,12 +52,12 @@ def compare_all(
     """:func:`compare_readouts` for several questions in one report; trainings that share an encoder share it."""
     for question in questions:
         _check(graphs, question)
+    rules = {question_rule(question): question.learn for question in questions}
     graphs = with_properties(graphs, [question.task for question in questions if question.task != "class"])
     trainer = _Trainer(graphs, runner, store, watch)
-    asked = [_Asked(question, trainer) for question in questions]
+    asked = [_Asked(trainer.settled(question), trainer) for question in questions]
     trainer.train([pair for one in asked for pair in one.first()], later=sum(one.later() for one in asked))
     trainer.train([pair for one in asked for pair in one.second()])
-    rules = {question_rule(question): question.learn for question in questions}
     rule = "; ".join(rules) if len(rules) == 1 else "; ".join(f"{learn}: {rule}" for rule, learn in rules.items())
     return Report([cell for one in asked for cell in one.cells()], rule, questions[0].metric)
 
@@ -85,7 +85,19 @@ def question_rule(question: Question) -> str:
         positions_chosen=question.positions is None,
         learn=question.learn,
         task=question.task,
+        dropout_chosen=question.dropout == "auto",
     )
+
+
+def best_dropout(questions: Sequence[Question], valid_accuracies: Sequence[Sequence[float]]) -> Question:
+    """Of the questions of :meth:`Question.dropouts` the one with the best mean validation accuracy (never test).
+
+    Args:
+        questions: The questions.
+        valid_accuracies: Of each one's trainings with the global readout that did not fail.
+    """
+    means = [float(np.mean(group)) if len(group) else -np.inf for group in valid_accuracies]
+    return questions[int(np.argmax(means))]
 
 
 def best_positions(valid_accuracies: Sequence[Sequence[float]], base: Sequence[str] = BASE) -> int:
@@ -124,6 +136,16 @@ class _Trainer:
                 self._store.add(self._dataset, result, training, self._runner.device)
                 self._done.add(run_key(self._dataset, result.run, training))
                 self._watch(len(self._done), total, result)
+
+    def settled(self, question: Question) -> Question:
+        """The question with its dropout chosen, where that was left to validation."""
+        candidates = question.dropouts()
+        if len(candidates) == 1:
+            return question
+        groups = [trainings(candidate, *candidate.base, None) for candidate in candidates]
+        self.train([(run, question.training) for group in groups for run in group])
+        results = [self.results(group, question.training) for group in groups]
+        return best_dropout(candidates, [[r.valid_accuracy for r in group if not r.failed] for group in results])
 
     def results(self, runs: Sequence[Run], training: Training) -> list[RunResult]:
         """The stored results of runs, in their order."""

@@ -15,11 +15,14 @@ from ssread.train.learning import LEARNING
 from ssread.train.runs import Training
 from ssread.train.unsupervised import EPOCHS
 
-__all__ = ["BASE", "LINEAR_BASE", "POSITIONS", "TASKS", "Question"]
+__all__ = ["BASE", "DROPOUTS", "LINEAR_BASE", "POSITIONS", "TASKS", "Question"]
 
 #: The numbers of positions that validation accuracy chooses from, and the classifier it chooses with (section V-A).
 POSITIONS = (2, 4, 8, 16)
 BASE = ("gcn", "sum")
+
+#: What ``dropout: auto`` chooses from, with the base classifier and the global readout: its own dropout, or none.
+DROPOUTS = (None, 0.0)
 
 #: The same where a linear classifier judges the vectors of an encoder, and how that is built (as the originals do).
 LINEAR_BASE = ("gin", "sum")
@@ -38,6 +41,8 @@ class Question:
         aggr: Aggregations by name, ``max+mean`` for several side by side; none for every architecture's own.
         positions: The number of structural positions K, or None to choose it by validation accuracy.
         gamma: The smoothing of the alignment loss.
+        dropout: The share of entries dropped in training, None for each architecture's own, ``auto`` to choose between
+            that and none by validation accuracy: the paper does not say what it used.
         folds: Of the cross-validation.
         seeds: How often it is repeated.
         metric: What is compared: accuracy, roc_auc or macro_f1.
@@ -51,6 +56,7 @@ class Question:
     aggr: Sequence[str] = ()
     positions: int | None = None
     gamma: float = 0.01
+    dropout: float | str | None = None
     folds: int = 10
     seeds: int = 5
     metric: str = "accuracy"
@@ -82,6 +88,13 @@ class Question:
         ):
             if value is not None and not value >= least:
                 raise InputError(f"{name} must be {least} or more, but {value} was given.")
+        if isinstance(self.dropout, float) and not 0 <= self.dropout < 1:
+            raise InputError(f"dropout is a share of at least 0 and below 1, but {self.dropout} was given.")
+        if self.dropout == "auto" and self.linear:
+            raise InputError(
+                "dropout is chosen by validation accuracy of a classifier; an encoder that is judged by a "
+                "linear one has none to choose: give a number."
+            )
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> "Question":
@@ -118,10 +131,17 @@ class Question:
 
     def model_of(self, arch: str) -> dict[str, Any]:
         """The arguments of an architecture's model; of an encoder that is judged linearly, nodes keep all layers."""
+        dropout = {"dropout": self.dropout} if isinstance(self.dropout, float) else {}
         if not self.linear:
-            return dict(self.model)
+            return {**dropout, **self.model}
         layers = {"jumping": True} if "jumping" in inspect.signature(ARCHITECTURES[arch].encoder).parameters else {}
-        return {**ENCODER, **layers, **self.model}
+        return {**ENCODER, **layers, **dropout, **self.model}
+
+    def dropouts(self) -> "list[Question]":
+        """The questions that ``dropout: auto`` chooses from; this one alone where there is nothing to choose."""
+        if self.dropout != "auto":
+            return [self]
+        return [dataclasses.replace(self, dropout=dropout) for dropout in DROPOUTS]
 
     def cells(self) -> list[tuple[str, str | list[str]]]:
         """Every architecture with every aggregation it is asked for."""
@@ -145,7 +165,9 @@ def _one_of(what: str, name: str, there: Iterable[str]) -> None:
 def _typed(name: str, value: Any) -> Any:
     if name == "positions" and value in (None, "auto"):
         return None
-    kinds: dict[str, type] = {"gamma": float, "learning_rate": float, "weight_decay": float}
+    if name == "dropout" and value in (None, "auto"):
+        return value
+    kinds: dict[str, type] = {"gamma": float, "dropout": float, "learning_rate": float, "weight_decay": float}
     kinds |= {"metric": str, "precision": str, "learn": str, "task": str}
     try:
         if name in ("arch", "aggr"):

@@ -71,6 +71,7 @@ def selection_rule(
     positions_chosen: bool,
     learn: str = "supervised",
     task: str = "class",
+    dropout_chosen: bool = False,
 ) -> str:
     """What every printed number rests on, in one line.
 
@@ -81,6 +82,7 @@ def selection_rule(
         positions_chosen: Whether K was chosen by validation accuracy, or given.
         learn: What the encoders learnt from.
         task: What was predicted.
+        dropout_chosen: Whether dropout was chosen by validation accuracy.
 
     >>> selection_rule(Training(), num_folds=10, num_seeds=5, positions_chosen=False)  # doctest: +ELLIPSIS
     '10 folds x 5 seeds; epoch: best validation accuracy, ties by validation loss, patience 50; K: given; ...'
@@ -95,6 +97,8 @@ def selection_rule(
         epoch = f"{FIXED_BUDGET} ({most}), on all graphs without labels, one encoder per seed"
     seeds = "1 seed" if num_seeds == 1 else f"{num_seeds} seeds"
     judge = f"; judge: {LINEAR}, then fitted to training and validation part" if linear else ""
+    if dropout_chosen:
+        positions += "; dropout (own or none): by mean validation accuracy of gcn + global(sum)"
     return f"{num_folds} folds x {seeds}; epoch: {epoch}{judge}; K: {positions}; test folds used once"
 
 

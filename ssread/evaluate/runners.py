@@ -1,17 +1,13 @@
 """Where trainings happen: on this machine's cores or on its GPU. (On a Ray cluster: :mod:`ssread.evaluate.on_ray`.)"""
 
-import ctypes
 import os
 import tempfile
-import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
-import psutil
 import torch
 from joblib import Parallel, cpu_count, delayed, parallel_config
 
@@ -20,11 +16,9 @@ from ssread.data.graphset import GraphSet
 from ssread.errors import InputError
 from ssread.evaluate.linear import by_encoder, train_and_judge
 from ssread.train.runs import Run, RunResult, Training
+from ssread.workers import as_worker
 
-__all__ = ["OnCores", "OnGPU", "Runner", "as_worker", "cohorts", "train_cohort"]
-
-
-M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of glibc's malloc.h
+__all__ = ["OnCores", "OnGPU", "Runner", "cohorts", "train_cohort"]
 
 
 class Runner(Protocol):
@@ -80,9 +74,7 @@ class OnGPU:
         if workers is not None and workers < 1:
             raise InputError(f"workers must be 1 or more, but {workers} was given.")
         if (why := kernels.missing()) is not None:
-            say(
-                f"{why[0].upper()}{why[1:]}: plain torch code does the fused kernels' work, several times slower."
-            )
+            say(f"{why[0].upper()}{why[1:]}: plain torch code does the fused kernels' work, several times slower.")
         self.device = device
         self.workers = workers or min(cpu_count(), 3)
         self._say = say
@@ -155,41 +147,6 @@ def _train_in_worker(path: str, runs: Sequence[Run], training: Training, parent:
     return train_and_judge(_load(path), runs, training)
 
 
-def as_worker(parent: int) -> None:
-    """Makes this process a good worker of ``parent``: one thread, memory kept between steps, gone when that one is."""
-    _end_with(parent)
-    _keep_memory()
-    torch.set_num_threads(1)
-
-
 @lru_cache(maxsize=1)
 def _load(path: str) -> GraphSet:
     return GraphSet.load(path)
-
-
-@lru_cache(maxsize=1)
-def _end_with(parent: int) -> None:
-    """Ends this worker soon after the process that it works for, however that one died."""
-
-    def watch() -> None:
-        while _is_alive(parent):
-            time.sleep(1)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
-
-
-@lru_cache(maxsize=1)
-def _keep_memory() -> None:
-    """Tells glibc not to hand memory back after every step: a twentieth of the time went into getting it again."""
-    with suppress(OSError, AttributeError):  # another system, another allocator
-        libc = ctypes.CDLL(None)
-        libc.mallopt(M_MMAP_THRESHOLD, 32 << 20)
-        libc.mallopt(M_TRIM_THRESHOLD, (1 << 31) - 1)
-
-
-def _is_alive(process: int) -> bool:
-    try:
-        return psutil.Process(process).status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False

@@ -79,9 +79,12 @@ class ComparisonTable:
     def _sheet(
         self, rows: pd.DataFrame, questions: Sequence[Question], datasets: Sequence[str], remarks: str = ""
     ) -> Sheet:
-        asked = [(dataset, question) for dataset in datasets for question in questions]
-        cells = [cell for dataset, question in asked for cell in Evidence(rows, dataset, question).cells()]
-        return Sheet(heading(self.name), cells, question_rule(questions[0]), remarks)
+        asked = [Evidence(rows, dataset, question) for dataset in datasets for question in questions]
+        cells = [cell for evidence in asked for cell in evidence.cells()]
+        without = [evidence.dataset for evidence in asked if evidence.settled and evidence.question.dropout == 0]
+        none = f"; without dropout: {', '.join(dict.fromkeys(without)) or 'nowhere'}"
+        rule = question_rule(questions[0]) + (none if questions[0].dropout == "auto" else "")
+        return Sheet(heading(self.name), cells, rule, remarks)
 
     def _questions(self, context: Context) -> list[Question]:
         """What the chosen rows ask: rows are ways to learn or aggregations where there are several, else models."""
@@ -93,7 +96,10 @@ class ComparisonTable:
     def _all(self, settings: Mapping[str, Any]) -> list[Question]:
         """A question for every way to learn."""
         ways = settings.get("learn", self.learn)
-        return [Question.of({"arch": self.arch, "aggr": self.aggr, **settings, "learn": learn}) for learn in ways]
+        own: dict[str, Any] = {"arch": self.arch, "aggr": self.aggr}
+        if self.learn == ("supervised",):
+            own["dropout"] = "auto"
+        return [Question.of({**own, **settings, "learn": learn}) for learn in ways]
 
 
 TABLE_3 = ComparisonTable("table3", ("gcn",), ("sum", "max", "mean", "attention", "set2set", "sort"))

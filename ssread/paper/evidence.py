@@ -10,7 +10,7 @@ import pandas as pd
 
 from ssread.errors import InputError
 from ssread.evaluate.keys import canonical_json, run_settings, selection
-from ssread.evaluate.protocol import Aggr, best_positions, trainings
+from ssread.evaluate.protocol import Aggr, best_dropout, best_positions, trainings
 from ssread.evaluate.question import POSITIONS, Question
 from ssread.evaluate.report import Cell, model_name
 from ssread.evaluate.statistics import compare
@@ -70,7 +70,7 @@ class Evidence:
     """
 
     def __init__(self, rows: pd.DataFrame, dataset: str, question: Question):
-        self.dataset, self.question = dataset, question
+        self.dataset = dataset
         rows = rows[(rows["dataset"] == dataset) & (rows["selection"] == selection(question.learn, question.task))]
         wanted = canonical_json(dataclasses.asdict(question.training))
         same = [text for text in rows["training"].unique() if _with_defaults(text) == wanted]
@@ -79,10 +79,20 @@ class Evidence:
             rows = rows[rows["fingerprint"] == rows["fingerprint"].value_counts(sort=True).index[0]]
         self._rows = rows.drop_duplicates("run")
         self._places = {text: place for place, text in enumerate(self._rows["run"])}
+        self._dropouts = question.dropouts()
+        self.question = self._dropouts[0]
+        self.settled = len(self._dropouts) == 1
+        groups = [self._rows_of(*choice.base, None, choice) for choice in self._dropouts]
+        if not self.settled and (seeds := _complete(*groups)).any():
+            accuracies = [self._values("valid_accuracy", places[seeds]) for places in groups]
+            self.question = best_dropout(self._dropouts, [v[np.isfinite(v)].tolist() for v in accuracies])
+            self.settled = True
 
     @cached_property
     def positions(self) -> int | None:
         """The K of SSRead: the one given, or that of the best validation accuracy, or None while that is not known."""
+        if not self.settled:
+            return None
         if self.question.positions is not None:
             return self.question.positions
         candidates = [self._rows_of(*self.question.base, k) for k in POSITIONS]
@@ -131,11 +141,13 @@ class Evidence:
             groups += [(*self.question.base, k) for k in POSITIONS]
         if self.positions is not None:
             groups += [(arch, aggr, self.positions) for arch, aggr in self.question.cells()]
-        return {_text(run) for group in groups for run in trainings(self.question, *group)}
+        texts = {_text(run) for group in groups for run in trainings(self.question, *group)}
+        chosen_from = self._dropouts if len(self._dropouts) > 1 else []
+        return texts | {_text(run) for choice in chosen_from for run in trainings(choice, *choice.base, None)}
 
-    def _rows_of(self, arch: str, aggr: Aggr, positions: int | None) -> np.ndarray:
+    def _rows_of(self, arch: str, aggr: Aggr, positions: int | None, question: Question | None = None) -> np.ndarray:
         """The places of a classifier's trainings among the rows, [seeds, folds]; ABSENT where there is none."""
-        runs = trainings(self.question, arch, aggr, positions)
+        runs = trainings(question or self.question, arch, aggr, positions)
         places = [self._places.get(_text(run), ABSENT) for run in runs]
         return np.array(places).reshape(self.question.seeds, self.question.folds)
 

@@ -193,3 +193,49 @@ def test_results_are_shown_and_written(config, tmp_path):
     code, output = run("results", tmp_path / "nowhere.sqlite")
     assert code == 1
     assert "There is no results file" in output
+
+
+UNLABELLED = """
+data: {num_graphs: 40, seed: 1}
+model: {hidden_channels: 8, num_layers: 2}
+positions: 2
+folds: 3
+seeds: 1
+epochs: 2
+"""
+
+
+def test_learning_without_labels_is_compared_the_same_way(tmp_path):
+    (tmp_path / "config.yaml").write_text(UNLABELLED)
+    words = ("compare", "planted", "--config", tmp_path / "config.yaml", "--workers", 1, "--out", tmp_path / "runs")
+    code, output = run(*words, "--learn", "graphcl,infograph", "--json")
+    assert code == 0, output
+    found = json.loads(output[output.index("{\n") :])
+    assert [(cell["arch"], cell["learn"], cell["pairs"]) for cell in found["cells"]] == [
+        ("gin", "graphcl", 3),
+        ("gin", "infograph", 3),
+    ]
+    assert "epoch: the last of a fixed number (2), on all graphs without labels, one encoder per seed" in output
+    with Store(tmp_path / "runs" / "results.sqlite") as store:
+        rows = store.table()
+        assert len(rows) == 12
+        assert set(rows["selection"]) == {"the last of a fixed number; linear SVM, C by validation accuracy"}
+    assert (tmp_path / "runs" / "compare-planted-graphcl-infograph.md").is_file()
+    code, output = run(*words, "--learn", "graphcl", "--seeds", 1)
+    assert code == 0
+    assert "6 of 6 trainings" in output or "trainings" not in output, "nothing is trained again"
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--learn", "magic"), "There is no way to learn 'magic'. Choose from supervised, graphcl, infograph."),
+        (("--task", "colour"), "There is no task 'colour'. Choose from class, rings"),
+        (("--task", "rings"), "planted has neither SMILES nor labels of atoms and bonds"),
+    ],
+)
+def test_other_ways_and_tasks_get_a_sentence(tmp_path, words, sentence):
+    pytest.importorskip("rdkit")
+    code, output = run("compare", "planted", "--out", tmp_path / "runs", *words)
+    assert code == 1
+    assert sentence in " ".join(output.split())

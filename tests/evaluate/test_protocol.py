@@ -1,4 +1,5 @@
 import dataclasses
+import json
 
 import numpy as np
 import pytest
@@ -142,3 +143,18 @@ def test_the_paper_stands_beside_its_own_datasets_and_metric_alone(graphs, mutag
         assert cell.paper_global is None
         (cell,) = compare_readouts(dataclasses.replace(graphs, name="MUTAG"), question, Counting(), store).cells
         assert cell.paper_ssread is None
+
+
+def test_dropout_is_chosen_with_the_global_readout_by_validation_alone(graphs, tmp_path):
+    """Both candidates are trained; what is then compared has the one of the better mean validation accuracy."""
+    question = dataclasses.replace(QUESTION, dropout="auto", positions=2)
+    with Store(tmp_path / "results.sqlite") as store:
+        report = compare_readouts(graphs, question, Counting(), store)
+        rows = store.table()
+    base = rows[(rows["arch"] == "gcn") & (rows["readout"] == "global") & (rows["aggr"] == "sum")]
+    dropped = [json.loads(text)["model"].get("dropout") for text in base["run"]]
+    means = base.groupby([str(value) for value in dropped])["valid_accuracy"].mean()
+    assert set(means.index) == {"None", "0"}
+    used = {json.loads(text)["model"].get("dropout") for text in rows[rows["readout"] == "ssread"]["run"]}
+    assert used == ({0} if means["0"] > means["None"] else {None})
+    assert "dropout (own or none): by mean validation accuracy of gcn + global(sum)" in report.rule

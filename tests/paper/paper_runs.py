@@ -11,7 +11,7 @@ from rich.console import Console
 
 from ssread.evaluate import DatasetId, Store
 from ssread.evaluate.protocol import trainings
-from ssread.evaluate.question import BASE, POSITIONS, Question
+from ssread.evaluate.question import POSITIONS, Question
 from ssread.paper.items import Context
 from ssread.train.runs import RunResult
 
@@ -31,8 +31,9 @@ def printed(made_with: Context) -> str:
 def imagined(store: Store, question: Question, datasets: Sequence[str] = ("MUTAG",), seed: int = 0) -> pd.DataFrame:
     """Every training a question may ask for, with random results, in a store."""
     rng = np.random.default_rng(seed)
-    groups = [(*cell, k) for cell in [*question.cells(), BASE] for k in (None, *POSITIONS)]
-    runs = {repr(run): run for group in groups for run in trainings(question, *group)}
+    groups = [(*cell, k) for cell in [*question.cells(), question.base] for k in (None, *POSITIONS)]
+    choices = [(choice, group) for choice in question.dropouts() for group in groups]
+    runs = {repr(run): run for choice, group in choices for run in trainings(choice, *group)}
     for dataset in datasets:
         for run in runs.values():
             labels = rng.integers(0, 2, 20)

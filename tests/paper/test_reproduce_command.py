@@ -18,18 +18,18 @@ def run(*words: object) -> tuple[int, str]:
 
 def test_lists_all_with_how_much_is_done(tmp_path):
     with Store(tmp_path / "results.sqlite") as store:
-        imagined(store, Question(TABLE_3.arch, TABLE_3.aggr))
+        imagined(store, Question(TABLE_3.arch, TABLE_3.aggr, dropout="auto"))
     code, output = run("--out", tmp_path)
     assert code == 0
     assert all(f" {name} {entry.title} " in output for name, entry in PAPER.items())
-    assert "table3 GCN with six aggregations 750 5,250 trainings" in output
-    assert "table4 five more classifiers 200 4,900 trainings" in output
+    assert "table3 GCN with six aggregations 800 5,600 trainings" in output
+    assert "table4 five more classifiers 300 5,600 trainings" in output
     assert "figure7 sensitivity to K and gamma 250 1,350 trainings" in output
 
 
 def test_takes_over_what_another_machine_trained(tmp_path):
     with Store(tmp_path / "other.sqlite") as store:
-        trained = len(imagined(store, Question(TABLE_3.arch, TABLE_3.aggr), ("NCI1",)))
+        trained = len(imagined(store, Question(TABLE_3.arch, TABLE_3.aggr, dropout="auto"), ("NCI1",)))
     words = ("table3", "--add", tmp_path / "other.sqlite", "--show", "--datasets", "NCI1", "--out", tmp_path / "runs")
     code, output = run(*words)
     assert code == 0
