@@ -1,0 +1,63 @@
+import dataclasses
+import importlib.util
+
+import pytest
+from paper_runs import SMALL, context, imagined, printed
+
+from ssread.data.properties import PROPERTIES
+from ssread.evaluate import Store
+from ssread.evaluate.report import Cell
+from ssread.paper import figure4
+
+ASKED = figure4.questions({"seeds": 2, "folds": 2})
+needs_rdkit = pytest.mark.skipif(importlib.util.find_spec("rdkit") is None, reason="RDKit is not installed")
+
+
+def cells(store: Store) -> list[Cell]:
+    for number, question in enumerate(ASKED):
+        imagined(store, question, seed=number)
+    return figure4._cells(store.table(), ASKED)
+
+
+def test_every_property_is_asked_of_every_way_to_learn():
+    assert [(q.learn, q.task) for q in ASKED] == [
+        (way, task) for way in ("supervised", "infograph", "graphcl") for task in PROPERTIES
+    ]
+    assert {q.arch for q in ASKED} == {("gin",)}
+    assert [q.training.epochs for q in ASKED] == [500] * 3 + [100] * 6
+
+
+@needs_rdkit
+def test_trained_drawn_and_not_trained_again(mutag, tmp_path):
+    made = context(tmp_path, settings={**SMALL, "positions": 2})
+    files = figure4.run(made)
+    assert {path.name for path in files} == {"figure4.svg", "figure4.png", "figure4.md", "runs.csv"}
+    assert figure4.progress(made) == (36, 36, "trainings")
+    rows = made.trainings()
+    before = [path.read_bytes() for path in files]
+    again = context(tmp_path, settings={**SMALL, "positions": 2}, train=False)
+    assert [path.read_bytes() for path in figure4.run(again)] == before
+    assert made.trainings().equals(rows)
+    assert "9 of 9 cells are there" in (tmp_path / "figure4" / "figure4.md").read_text()
+    assert "aromatic rings" in printed(made)
+
+
+def test_the_picture_has_the_same_bytes_for_the_same_data(tmp_path):
+    with Store(tmp_path / "results.sqlite") as store:
+        found = cells(store)
+    assert all(isinstance(cell, Cell) for cell in found)
+    first = [path.read_bytes() for path in figure4.draw(found, tmp_path / "figure4")]
+    assert [path.read_bytes() for path in figure4.draw(found, tmp_path / "figure4")] == first
+    other = dataclasses.replace(found[0], comparison=found[-1].comparison)
+    assert [path.read_bytes() for path in figure4.draw([other, *found[1:]], tmp_path / "figure4")] != first
+    text = (tmp_path / "figure4.svg").read_text()
+    assert [text.count(f">gin, {way}<") for way in ("supervised", "infograph", "graphcl")] == [1, 1, 1]
+
+
+def test_what_is_missing_is_said(tmp_path):
+    nothing = context(tmp_path, train=False)
+    figure4.run(nothing)
+    assert ">missing<" in (tmp_path / "figure4" / "figure4.svg").read_text()
+    text = (tmp_path / "figure4" / "figure4.md").read_text()
+    assert "0 of 9 cells are there" in text
+    assert "on all graphs without labels, one encoder per seed" in text
