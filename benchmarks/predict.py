@@ -25,8 +25,8 @@ from ssread.apply.pieces import pieces_of
 from ssread.apply.prediction import prediction_table
 from ssread.apply.tables import write_tables
 from ssread.data import atom_features, from_smiles, graphset, molecule_files
-from ssread.evaluate.runners import as_worker
 from ssread.models import model_for
+from ssread.workers import as_worker
 
 SMALL = ["CCO", "CCN", "CC(=O)O", "C1CC1", "c1ccccc1"]
 EXAMPLES = Path(__file__).parents[1] / "docs" / "examples" / "mutag.csv"

@@ -4,8 +4,7 @@ import dataclasses
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,8 +25,9 @@ from ssread.models.factory import model_for
 from ssread.train.engine import Alone
 from ssread.train.fit import fit
 from ssread.train.runs import Run, RunResult, Training
+from ssread.workers import as_worker, one_thread
 
-__all__ = ["Member", "hold_out", "one_thread", "train_members"]
+__all__ = ["Member", "hold_out", "train_members"]
 
 #: Told after every pass of a model: which one, and the pass.
 Watch = Callable[[int, int], None]
@@ -113,17 +113,6 @@ def hold_out(graphs: GraphSet, share: float, seed: int) -> Fold:
     return Fold(torch.tensor(sorted(train)), torch.tensor(sorted(held_out)), nothing)
 
 
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Numbers that do not depend on how many cores there are; several threads gain little on small graphs."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
-
-
 @dataclasses.dataclass(frozen=True)
 class _Task:
     """The training of one model, and the file it ends in."""
@@ -202,8 +191,6 @@ def _train_cohort(graphs: GraphSet, tasks: Sequence[_Task], device: str, watch: 
 
 
 def _train_in_worker(folder: Path, task: _Task, parent: int) -> int:
-    from ssread.evaluate.runners import as_worker
-
     as_worker(parent)
     task.train(GraphSet.load(folder / "graphs.safetensors"), lambda *_: None)
     return task.number

@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -10,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow
-from joblib import Parallel, cpu_count, delayed, parallel_config
+from joblib import cpu_count
+from joblib.externals.loky import get_reusable_executor
 
 from ssread.apply.files import TrainedModel
-from ssread.apply.members import one_thread
 from ssread.apply.pieces import Piece, Rows, pieces_of
 from ssread.errors import InputError
+from ssread.workers import as_worker, one_thread
 
 __all__ = ["Model", "Work", "as_model", "stream"]
 
@@ -56,10 +58,18 @@ def stream(
             for piece in chain(first, pieces):
                 yield work(trained, piece.read(trained.features))
         return
-    with _folder_of(model, trained) as folder, parallel_config(backend="loky", inner_max_num_threads=1):
-        pool = Parallel(n_jobs=count, return_as="generator", pre_dispatch="2 * n_jobs", batch_size=1)
-        task = delayed(_work_in_worker)
-        yield from pool(task(folder, piece, work, os.getpid()) for piece in chain(first, pieces))
+    with _folder_of(model, trained) as folder:
+        executor = get_reusable_executor(max_workers=count, env={"OMP_NUM_THREADS": "1"})
+        under_way: deque[Any] = deque()  # no more than this is in memory, however fast the workers are
+        try:
+            for piece in chain(first, pieces):
+                under_way.append(executor.submit(_work_in_worker, folder, piece, work, os.getpid()))
+                if len(under_way) > 2 * count:
+                    yield under_way.popleft().result()
+            while under_way:
+                yield under_way.popleft().result()
+        finally:
+            executor.shutdown(kill_workers=bool(under_way))
 
 
 def as_model(model: Model) -> TrainedModel:
@@ -79,8 +89,6 @@ def _folder_of(model: Model, trained: TrainedModel) -> Iterator[Path]:
 
 
 def _work_in_worker(folder: Path, piece: Piece, work: Work, parent: int) -> pyarrow.Table:
-    from ssread.evaluate.runners import as_worker
-
     as_worker(parent)
     model = _loaded(folder)
     return work(model, piece.read(model.features))

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import ArrayLike
-from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, train_test_split
 from torch import Tensor
 
 from ssread.data.graphset import GraphSet
@@ -116,6 +115,9 @@ def _cut(
     numbers: np.ndarray, labels: np.ndarray, groups: np.ndarray | None, num_folds: int, seed: int, name: str
 ) -> Any:
     """Positions within ``numbers`` of every fold's two sides."""
+    # Imported where it is used: scikit-learn takes a second that whoever only reads graphs need not wait for.
+    from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+
     if groups is None:
         return StratifiedKFold(num_folds, shuffle=True, random_state=seed).split(numbers, labels)
     if len(np.unique(groups)) < num_folds:
@@ -132,6 +134,8 @@ def _cut(
 def _hold_out(
     rest: np.ndarray, labels: np.ndarray, share: float, seed: int, name: str
 ) -> tuple[np.ndarray, np.ndarray]:
+    from sklearn.model_selection import train_test_split
+
     try:
         train, held_out = train_test_split(rest, test_size=share, stratify=labels, random_state=seed)
     except ValueError as error:
