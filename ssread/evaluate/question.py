@@ -24,7 +24,7 @@ BASE = ("gcn", "sum")
 #: What ``dropout: auto`` chooses from, with the base classifier and the global readout: its own dropout, or none.
 DROPOUTS = (None, 0.0)
 
-#: The same where a linear classifier judges the vectors of an encoder, and how that is built (as the originals do).
+#: The classifier that K is chosen with where a linear one judges the vectors of an encoder, and how encoders are built.
 LINEAR_BASE = ("gin", "sum")
 ENCODER = {"hidden_channels": 32, "dropout": 0.0}
 
