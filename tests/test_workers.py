@@ -14,7 +14,8 @@ from ssread.workers import one_thread
 PARENT = """
 import subprocess, sys, time
 child = subprocess.Popen([sys.executable, "-c", "import os, time; from ssread.workers import as_worker; "
-                          "as_worker(os.getppid()); print('ready', flush=True); time.sleep(100)"], stdout=subprocess.PIPE)
+                          "as_worker(os.getppid()); print('ready', flush=True); time.sleep(99)"],
+                         stdout=subprocess.PIPE)
 child.stdout.readline()
 print(child.pid, flush=True)
 time.sleep(100)
