@@ -1,7 +1,9 @@
 """Figure 4: how well a linear classifier finds structural properties of MUTAG's molecules in graph vectors."""
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from rich import box
@@ -14,7 +16,7 @@ from ssread.evaluate.export import markdown_table
 from ssread.evaluate.protocol import Watch, compare_all, question_rule
 from ssread.evaluate.question import Question
 from ssread.evaluate.report import Cell
-from ssread.evaluate.statistics import format_p
+from ssread.evaluate.statistics import Summary, format_p
 from ssread.paper.datasets import train_datasets
 from ssread.paper.drawing import PALETTE, drawing, save
 from ssread.paper.evidence import Evidence, MissingCell
@@ -29,7 +31,7 @@ WAYS = ("supervised", "infograph", "graphcl")  # from left to right
 HEADINGS = ["dataset", "learning", "property", "K", "pairs", "GRead", "SSRead", "difference", "p", "corrected p"]
 
 
-def questions(settings: dict) -> list[Question]:
+def questions(settings: dict[str, Any]) -> list[Question]:
     """Every property asked of the encoders of every way to learn."""
     return [Question.of({**settings, "learn": learn, "task": task}) for learn in WAYS for task in PROPERTIES]
 
@@ -91,14 +93,15 @@ def draw(cells: Sequence[Cell], stem: Path) -> list[Path]:
             axes[0].text(0.5, 0.5, "missing", transform=axes[0].transAxes, ha="center", style="italic")
             return save(figure, stem)
         axes[0].set_ylabel("test accuracy (%)")
-        lowest = min(100 * min(cell.comparison.baseline.mean, cell.comparison.candidate.mean) for cell in cells)
-        axes[0].set_ylim(max(0.0, 10 * (lowest // 10) - 10), 100)
+        shown_all = [part for cell in cells for part in (cell.comparison.baseline, cell.comparison.candidate)]
+        lowest = min(100 * (part.mean - (part.sd if math.isfinite(part.sd) else 0)) for part in shown_all)
+        axes[0].set_ylim(max(0.0, 10 * (lowest // 10)), 100)
         handles, labels = axes[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=2)
         return save(figure, stem)
 
 
-def _means_and_deviations(found: Sequence) -> tuple[list[float], list[float]]:
+def _means_and_deviations(found: Sequence[Summary]) -> tuple[list[float], list[float]]:
     return [part.mean for part in found], [part.sd for part in found]
 
 
