@@ -27,6 +27,7 @@ class Neighbours:
         num_nodes: The number of nodes N.
         start: Where each node's edges begin, [N + 1], where edges are known to be sorted by the node they leave.
         symmetric: Whether every edge is known to have its reverse, with the same features; with ``start`` only.
+        needless: The edges, [E], whose ends are padding: a GPU leaves them out, where they would form long rows.
     """
 
     def __init__(
@@ -36,9 +37,10 @@ class Neighbours:
         num_nodes: int,
         start: Tensor | None = None,
         symmetric: bool = False,
+        needless: Tensor | None = None,
     ):
         self.source, self.target, self.num_nodes = source, target, num_nodes
-        self._start, self._symmetric = start, symmetric
+        self._start, self._symmetric, self._needless = start, symmetric, needless
 
     def sum(self, values: Tensor, weight: Tensor | None = None) -> Tensor:
         """For every node the sum of its neighbours' values, [N, d]; ``weight`` [E] scales edges and learns nothing."""
@@ -67,14 +69,14 @@ class Neighbours:
         """The edges by the node they enter, each naming the node it left."""
         if self._start is not None and self._symmetric:
             return self.leaving
-        return Bags.of(self.target, self.source, self.num_nodes)
+        return Bags.of(self.target, self.source, self.num_nodes, self._needless)
 
     @cached_property
     def leaving(self) -> "Bags":
         """The edges by the node they leave, each naming the node it enters: the transposed matrix."""
         if self._start is not None:
             return Bags(self._start, self.target, None)
-        return Bags.of(self.source, self.target, self.num_nodes)
+        return Bags.of(self.source, self.target, self.num_nodes, self._needless)
 
 
 class Bags(NamedTuple):
@@ -91,9 +93,11 @@ class Bags(NamedTuple):
     order: Tensor | None
 
     @classmethod
-    def of(cls, by: Tensor, other: Tensor, num_nodes: int) -> "Bags":
-        """From the end to order by, the other end of every edge, and the number of nodes."""
-        start = F.pad(segment.count(by, num_nodes).cumsum(0), (1, 0))
+    def of(cls, by: Tensor, other: Tensor, num_nodes: int, needless: Tensor | None = None) -> "Bags":
+        """From the end to order by, the other end of every edge, the number of nodes, and the edges to leave out."""
+        if needless is not None:
+            by = torch.where(needless, num_nodes, by)  # behind those of the last node
+        start = F.pad(segment.count(by, num_nodes + 1)[:-1].cumsum(0), (1, 0))
         if segment.is_concrete(by) and bool((by[1:] >= by[:-1]).all()):
             return cls(start, other.contiguous(), None)
         order = by.argsort(stable=True)

@@ -52,6 +52,9 @@ def sum_messages(
     return _SumMessages.apply(x.unsqueeze(0), *arrays, *index, own_form).squeeze(0)
 
 
+#: Triton 3.6 fails to compile these loops for 32 nodes.
+MAX_ROWS = 16
+
 #: Entries of a tile and warps of a program, measured on an H200.
 FORWARD, BACKWARD = (1024, 2), (2048, 2)
 
@@ -105,7 +108,7 @@ class _Call:
         entries, warps = tile
         entries = entries // 2 if edges.other.size(1) > 6 * self.nodes else entries
         rows = entries // self.flags["CHANNELS"] // max(self.flags["FEATURES"], 1)
-        return max(rows, 1), warps
+        return min(max(rows, 1), MAX_ROWS), warps
 
     def forward(self, x: Tensor, edges: Bags) -> Tensor:
         out = torch.empty_like(x)

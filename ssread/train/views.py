@@ -115,14 +115,16 @@ def random_view(graphs: Graphs, augmentations: Sequence[str], ratio: float, step
         torch.where(source_kept, target, source),
     )
     mask = kept.to(x.dtype).unsqueeze(-1)
+    mask = mask if graphs.mask is None else mask * graphs.mask
+    needless = mask.squeeze(-1).index_select(0, source) == 0  # by now such an edge is a loop
     return Graphs(
         x=x,
         edge_index=torch.stack([source, target]),
         edge_attr=graphs.edge_attr,
         batch=torch.where(kept, graphs.batch, graphs.batch_size),
         batch_size=graphs.batch_size + 1,
-        mask=mask if graphs.mask is None else mask * graphs.mask,
-        neighbours=Neighbours(source, target, graphs.num_nodes),
+        mask=mask,
+        neighbours=Neighbours(source, target, graphs.num_nodes, needless=needless),
     )
 
 

@@ -1,0 +1,50 @@
+"""The kernels compile for GPUs, also where there is none: Triton carries the compiler."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("triton", reason="Triton is not installed")
+
+COMPILE = """
+import triton
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+from ssread.kernels import messages, norm, read
+
+def compile(kernel, warps, numbers, **constants):
+    names = kernel.arg_names
+    kind = {n: "constexpr" if n in constants else numbers.get(n, "*fp32") for n in names}
+    aligned = {(p,): [["tt.divisibility", 16]] for p, n in enumerate(names) if kind[n][0] == "*" or n == "D"}
+    constexprs = {(names.index(n),): value for n, value in constants.items()}
+    source = ASTSource(fn=kernel, signature=kind, constexprs=constexprs, attrs=aligned)
+    for capability in (80, 90):
+        triton.compile(source, target=GPUTarget("cuda", capability, 32), options={"num_warps": warps})
+
+sizes = {"N": "i32", "E": "i32", "D": "i32", "F": "i32", "K": "i32", "P": "i32", "gamma": "fp32", "eps": "fp32"}
+sizes |= {"dropout": "fp32", "start": "*i64", "other": "*i64", "edge": "*i64", "positions": "*i64", "seed": "*i64"}
+for channels in (1, 16, 32, 128, 512):
+    for tile, kernel in ((messages.FORWARD, messages._forward), (messages.BACKWARD, messages._backward)):
+        rows = min(max(tile[0] // channels, 1), messages.MAX_ROWS)
+        compile(kernel, tile[1], sizes, ROWS=rows, CHANNELS=channels, FEATURES=0, RELU=True, SCALE=True, WEIGHT=False,
+                OWN=1, ORDER=False)
+        compile(kernel, tile[1], sizes, ROWS=max(rows // 4, 1), CHANNELS=channels, FEATURES=4, RELU=True, SCALE=False,
+                WEIGHT=True, OWN=2, ORDER=True)
+    rows = max(2048 // channels, 1)
+    compile(norm._apply, 4, sizes, ROWS=rows, CHANNELS=channels, RELU=True, DROPOUT=True)
+    compile(norm._backward_sums, 1, sizes, ROWS=max(rows // 2, 1), CHANNELS=channels, RELU=True, DROPOUT=True)
+    wide = max(channels, 16)
+    compile(read._align, 4, sizes, ROWS=max(min(8192 // wide, 64), 16), CHANNELS=wide, POSITIONS=16)
+    compile(read._align_backward, 4, sizes, ROWS=max(min(8192 // wide, 64), 16), CHANNELS=wide, POSITIONS=16)
+    compile(read._reduce, 1, sizes, ROWS=max(min(512 // channels, 32), 1), CHANNELS=channels, ALIGNED=True, HOW=2)
+print("compiled")
+"""
+
+
+@pytest.mark.slow
+def test_every_kernel_compiles_for_ampere_and_hopper():
+    environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
+    done = subprocess.run([sys.executable, "-c", COMPILE], env=environment, capture_output=True, text=True)
+    assert done.stdout.strip() == "compiled", done.stderr[-2000:]
