@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 from typer.testing import CliRunner
 
 from ssread.cli import app
@@ -57,7 +58,9 @@ def test_commands_run(command, tmp_path, request):
             result = CliRunner().invoke(app, rest)
             assert result.exit_code == 0, result.output
         case [".venv/bin/python", script, *options] if script.startswith("benchmarks/"):
-            if "cuda" not in options:
+            if script == "benchmarks/gpu.py" and not torch.cuda.is_available():
+                assert "needs a GPU" in run([sys.executable, script, *options], returncode=1)
+            elif "cuda" not in options:
                 assert run([sys.executable, script, *options, "--quick"])
         case _:
             pytest.fail(f"nobody runs {command!r}")
@@ -81,10 +84,10 @@ def in_folder(words: list[str], folder: Path, request: pytest.FixtureRequest) ->
     return [verb, first, *rest, *(["--epochs", "1", "--workers", "1"] if verb == "train" else [])]
 
 
-def run(words: list[str]) -> str:
+def run(words: list[str], returncode: int = 0) -> str:
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    assert done.returncode == returncode, done.stderr
+    return done.stdout + done.stderr
 
 
 @pytest.mark.slow
