@@ -13,6 +13,7 @@ from ssread import kernels, segment
 from ssread.aggregate import Aggr, Max, Mean, Sum, make_aggregation
 from ssread.errors import InputError
 from ssread.functional import align, closest, cosine_cost, direction, soft_min
+from ssread.nodes import Nodes, check_width
 
 __all__ = ["GlobalReadout", "Reading", "SSRead"]
 
@@ -125,12 +126,12 @@ class GlobalReadout(Aggregation):
         dim: int = -2,
     ) -> Reading:
         """As :meth:`forward`, with the interface of :meth:`SSRead.read`: one position, an alignment loss of zero."""
-        nodes = _Nodes(x, index, ptr, dim_size, dim, self.in_channels)
+        nodes = Nodes(x, index, ptr, dim_size, dim, self.in_channels)
         vectors = self.aggregate(nodes, None, 1)
         positions = torch.zeros_like(nodes.index)
         return Reading(nodes.shape_graphs(vectors), nodes.shape_nodes(positions), None, nodes.index)
 
-    def aggregate(self, nodes: "_Nodes", positions: Tensor | None, num_positions: int) -> Tensor:
+    def aggregate(self, nodes: Nodes, positions: Tensor | None, num_positions: int) -> Tensor:
         """Phi over the nodes of every (graph, position) pair, [graphs * K, out]; without positions K is 1."""
         how = _FUSED.get(type(self.aggr))
         if how is not None and nodes.ptr is not None and kernels.usable(nodes.x):
@@ -223,7 +224,7 @@ class SSRead(Aggregation):
         Returns:
             Graph vectors, [..., B, num_positions * out], the vector of position 0 first.
         """
-        nodes = _Nodes(x, index, ptr, dim_size, dim, self.in_channels)
+        nodes = Nodes(x, index, ptr, dim_size, dim, self.in_channels)
         return nodes.shape_graphs(self._aggregate(nodes, align(nodes.x, self.prototypes)))
 
     def read(
@@ -242,7 +243,7 @@ class SSRead(Aggregation):
             x: As in :meth:`forward`, like ``index``, ``ptr``, ``dim_size`` and ``dim``.
             reach_nodes: Whether the alignment loss sends gradient to the node vectors too. Algorithm 1 says no.
         """
-        nodes = _Nodes(x, index, ptr, dim_size, dim, self.in_channels)
+        nodes = Nodes(x, index, ptr, dim_size, dim, self.in_channels)
 
         def find_costs() -> Tensor:
             return cosine_cost(nodes.x if reach_nodes else nodes.x.detach(), self.prototypes)
@@ -260,7 +261,7 @@ class SSRead(Aggregation):
 
     def align(self, x: Tensor) -> Tensor:
         """The structural position of every node (Equation 2), [..., N]."""
-        return align(_check_width(x, self.in_channels), self.prototypes)
+        return align(check_width(x, self.in_channels), self.prototypes)
 
     def alignment_loss(
         self,
@@ -278,7 +279,7 @@ class SSRead(Aggregation):
             dim_size: The number of graphs B, over which the loss is averaged.
             reach_nodes: Whether gradient flows to the node vectors too, not to the prototypes alone.
         """
-        nodes = _Nodes(x, index, None, dim_size, -2, self.in_channels)
+        nodes = Nodes(x, index, None, dim_size, -2, self.in_channels)
         costs = cosine_cost(nodes.x if reach_nodes else nodes.x.detach(), self.prototypes)
         return soft_min(costs, self.gamma).sum() / (nodes.num_graphs or 1)
 
@@ -296,7 +297,7 @@ class SSRead(Aggregation):
         """
         from sklearn.cluster import kmeans_plusplus
 
-        x = _check_width(x, self.in_channels).reshape(-1, self.in_channels)
+        x = check_width(x, self.in_channels).reshape(-1, self.in_channels)
         lengths = x.norm(dim=-1, keepdim=True)
         directions = (x / lengths)[lengths.squeeze(-1) > 0].double().cpu().numpy()
         if len(directions) < self.num_positions:
@@ -308,7 +309,7 @@ class SSRead(Aggregation):
         centres, _ = kmeans_plusplus(directions, self.num_positions, random_state=seed)
         self.prototypes.copy_(torch.as_tensor(centres))
 
-    def _aggregate(self, nodes: "_Nodes", positions: Tensor) -> Tensor:
+    def _aggregate(self, nodes: Nodes, positions: Tensor) -> Tensor:
         """Equation 3: phi over the nodes of every (graph, position) pair, [graphs, K * out]."""
         vectors = self.per_position.aggregate(nodes, positions, self.num_positions)
         return vectors.view(nodes.num_graphs, self.out_channels)
@@ -320,79 +321,6 @@ class SSRead(Aggregation):
         )
 
 
-class _Nodes:
-    """The nodes of a batch as flat rows: ``x`` [M, d], the graph of each ``index`` [M], ``num_graphs``.
-
-    Leading dimensions become further graphs, so that everything after this sees two dimensions.
-    """
-
-    def __init__(
-        self,
-        x: Tensor,
-        index: Tensor | None,
-        ptr: Tensor | None,
-        dim_size: int | None,
-        dim: int,
-        in_channels: int,
-    ):
-        _check_width(x, in_channels)
-        if dim not in range(-x.dim(), x.dim()) or dim in (-1, x.dim() - 1):
-            raise InputError(f"dim must name a dimension of x before the last, but {dim} was given for {x.dim()}.")
-        self._dim = dim
-        x = x.movedim(dim, -2)
-        self._lead, num_nodes = x.shape[:-2], x.size(-2)
-        index, graphs = _graph_of_node(index, ptr, dim_size, num_nodes, x.device)
-        copies = math.prod(self._lead)
-        if copies != 1:
-            offset = torch.arange(copies, device=x.device) * graphs
-            index = (offset.unsqueeze(1) + index).flatten()
-        self.x = x.reshape(-1, in_channels)
-        self.index = index
-        self.ptr = ptr if copies == 1 else None
-        self.num_graphs = copies * graphs
-        self._nodes, self._graphs = num_nodes, graphs
-
-    def shape_graphs(self, vectors: Tensor) -> Tensor:
-        """Graph vectors [M, out] back in the caller's shape."""
-        return vectors.view(*self._lead, self._graphs, vectors.size(-1)).movedim(-2, self._dim)
-
-    def shape_nodes(self, values: Tensor) -> Tensor:
-        """One value per row back in the caller's shape, without the channels."""
-        return values.view(*self._lead, self._nodes, 1).movedim(-2, self._dim).squeeze(-1)
-
-
-def _graph_of_node(
-    index: Tensor | None, ptr: Tensor | None, dim_size: int | None, num_nodes: int, device: torch.device
-) -> tuple[Tensor, int]:
-    """The graph of every node and the number of graphs, from whichever way the caller described them."""
-    if ptr is not None:
-        if dim_size is not None and dim_size != ptr.numel() - 1:
-            raise InputError(f"ptr describes {ptr.numel() - 1} graphs, but dim_size is {dim_size}.")
-        dim_size = ptr.numel() - 1
-        if segment.is_concrete(ptr) and not (ptr[0] == 0 and ptr[-1] == num_nodes and bool((ptr.diff() >= 0).all())):
-            raise InputError(f"ptr must rise from 0 to the number of nodes, {num_nodes}, but it is {ptr.tolist()}.")
-        if index is None:
-            graphs = torch.arange(dim_size, device=device)
-            index = graphs.repeat_interleave(ptr.diff(), output_size=num_nodes)
-    elif index is None:
-        index = torch.zeros(num_nodes, dtype=torch.long, device=device)
-        dim_size = 1 if dim_size is None else dim_size
-    if index.shape != (num_nodes,):
-        raise InputError(f"index must name the graph of each of {num_nodes} nodes, but has shape {[*index.shape]}.")
-    if index.is_floating_point() or index.dtype == torch.bool:
-        raise InputError(f"index must hold whole numbers, but is {index.dtype}.")
-    if dim_size is None:
-        dim_size = int(index.max()) + 1 if num_nodes > 0 else 0
-    if num_nodes > 0 and segment.is_concrete(index):
-        low, high = index.min(), index.max()
-        if low < 0 or high >= dim_size:
-            raise InputError(
-                f"index holds graph {int(low if low < 0 else high)}, "
-                f"but there are {dim_size} graphs, numbered from 0 (dim_size={dim_size})."
-            )
-    return index, dim_size
-
-
 def _sum_per_graph(values: Tensor, index: Tensor, ptr: Tensor | None, num_graphs: int) -> Tensor:
     """Sums of rows [N, d] per graph, [num_graphs, d]."""
     if ptr is not None and kernels.usable(values):
@@ -400,9 +328,3 @@ def _sum_per_graph(values: Tensor, index: Tensor, ptr: Tensor | None, num_graphs
 
         return reduce(values, ptr, None, 1, "sum")
     return segment.sum(values, index, num_graphs)
-
-
-def _check_width(x: Tensor, in_channels: int) -> Tensor:
-    if x.dim() < 2 or x.size(-1) != in_channels:
-        raise InputError(f"x must be node vectors of {in_channels} channels, [N, {in_channels}], not {[*x.shape]}.")
-    return x

@@ -3,8 +3,7 @@
 import itertools
 import statistics
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +13,7 @@ import torch
 from ssread.data.graphset import GraphSet
 from ssread.train.fit import train
 from ssread.train.runs import Run, Training
+from ssread.workers import one_thread
 
 __all__ = ["COLUMNS", "POSITIONS", "device_name", "time_passes"]
 
@@ -43,7 +43,7 @@ def time_passes(
     """
     variants = [GLOBAL, *positions]
     rows: list[list[Any]] = []
-    with _one_thread():
+    with one_thread():
         for k in variants if number % 2 == 0 else reversed(variants):
             readout = {"readout": "global"} if k == GLOBAL else {"readout": "ssread", "num_positions": k}
             seconds = _seconds(graphs, Run({"name": arch, **readout}, seed=number, fold=0), training, device)
@@ -66,14 +66,3 @@ def _seconds(graphs: GraphSet, run: Run, training: Training, device: str) -> flo
 
     train(graphs, [run], replace(training, epochs=1 + TIMED, patience=1 + TIMED), device, pass_ended)
     return statistics.median(after - before for before, after in itertools.pairwise(ends))
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """As workers train: single-threaded."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
