@@ -13,17 +13,33 @@ from importlib.util import find_spec
 import torch
 from torch import Tensor
 
-__all__ = ["MAX_CHANNELS", "missing", "usable"]
+__all__ = ["MAX_CHANNELS", "give_up", "missing", "usable"]
 
 #: Wider node vectors would not fit into a multiprocessor's registers.
 MAX_CHANNELS = 512
+
+
+#: Where kernels run; the tests have Triton interpret them on a CPU.
+_DEVICES = {"cuda"}
+
+#: Why the compiler failed, once it has: from then on plain torch code does the work.
+_failure: str | None = None
 
 
 def usable(x: Tensor) -> bool:
     """Whether the fused kernels can take these node vectors [..., d]."""
     if torch.compiler.is_compiling() or x.dtype != torch.float32 or not 1 <= x.size(-1) <= MAX_CHANNELS:
         return False
-    return x.is_cuda and missing() is None
+    return x.device.type in _DEVICES and _failure is None and missing() is None
+
+
+def give_up(error: Exception) -> bool:
+    """Whether an error came from Triton's compiler; then no kernel is used any more."""
+    global _failure
+    if not type(error).__module__.startswith("triton") and "PassManager" not in str(error):
+        return False
+    _failure = str(error).strip().split("\n")[0]
+    return True
 
 
 @lru_cache(maxsize=1)

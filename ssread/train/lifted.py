@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 from torch.func import functional_call, stack_module_state, vmap
 
+from ssread import kernels
 from ssread.data.batch import Bounds, PaddedBatch
 from ssread.data.graphset import GraphSet
 from ssread.models.graphs import Graphs
@@ -45,6 +46,7 @@ class Lifted:
         device: str,
         say: Callable[[str], None] = lambda _: None,
     ):
+        self._say = say
         self._on_host, self._graphs = graphs.to("cpu"), graphs.to(device)
         self._symmetric = _is_symmetric(self._graphs)
         if self._graphs.x.is_cuda:
@@ -67,8 +69,7 @@ class Lifted:
         counts = (plan >= 0).sum(dim=2)
         for ids, count in zip(plan.to(self._graphs.device), counts, strict=True):
             self._ids.copy_(ids)
-            guarded = bool((count == 0).any())
-            self._recorder.run(("step", guarded), self._guarded_step if guarded else self._step)
+            self._train_on(guarded=bool((count == 0).any()))
         total = self._total.cpu() / counts.sum(dim=0)
         self._total.zero_()
         return total
@@ -123,6 +124,18 @@ class Lifted:
         self._room = Bounds(*(max(has, int(SLACK * need) + 1) for has, need in zip(self._room, needed, strict=True)))
         self._ids = torch.full(plan.shape[1:], -1, device=self._graphs.device)
         self._total = torch.zeros(2, plan.size(1), device=self._graphs.device)
+
+    def _train_on(self, guarded: bool) -> None:
+        """A step on the graphs of ``self._ids``; by plain torch code from where Triton cannot compile a kernel."""
+        step = self._guarded_step if guarded else self._step
+        try:
+            self._recorder.run(("step", guarded), step)
+        except Exception as error:
+            if not kernels.give_up(error):
+                raise
+            self._say("Triton cannot compile the fused kernels here: plain torch code does their work, more slowly.")
+            self._recorder.forget()
+            self._recorder.run(("step", guarded), step)
 
     def _forget(self) -> None:
         self._recorder.forget()

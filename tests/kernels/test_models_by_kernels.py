@@ -7,12 +7,17 @@ pytest.importorskip("triton", reason="Triton is not installed")
 
 from ssread import kernels
 from ssread.data import planted
+from ssread.kernels.messages import _SumMessages
 from ssread.train import Run, Training
 from ssread.train.lifted import Lifted
 
 
-def by_kernels(x: torch.Tensor) -> bool:
-    return x.dtype == torch.float32 and x.size(-1) <= kernels.MAX_CHANNELS
+@pytest.fixture(autouse=True)
+def interpreted(monkeypatch, where):
+    """The kernels do the work on a CPU, too."""
+    monkeypatch.setattr(kernels, "_DEVICES", {where})
+    monkeypatch.setattr(kernels, "missing", lambda: None)
+    monkeypatch.setattr(kernels, "_failure", None)
 
 
 def losses_and_gradients(cohort: Lifted, ids: torch.Tensor) -> list[torch.Tensor]:
@@ -58,13 +63,30 @@ def test_losses_gradients_and_statistics_agree(where, name, aggr, readout, datas
     ids[1, 4:] = -1
     cohort = Lifted(graphs, runs, Training(), where)
     cohort._objective.train()
-    monkeypatch.setattr(kernels, "usable", lambda x: False)
-    plain = losses_and_gradients(cohort, ids)
-    monkeypatch.setattr(kernels, "usable", by_kernels)
     fused = losses_and_gradients(cohort, ids)
+    monkeypatch.setattr(kernels, "_DEVICES", set())
+    plain = losses_and_gradients(cohort, ids)
     for ours, twin in zip(fused, plain, strict=True):
         # By their length: rounding may put a single entry on the other side of a relu or of a maximum.
         assert (ours - twin).float().norm() <= 1e-2 * twin.float().norm() + 1e-4
+
+
+def test_a_kernel_that_does_not_compile_is_done_without(where, monkeypatch):
+    graphs = planted(20, nodes=14, seed=1)
+    model = {"name": "gcn", "hidden_channels": 8, "num_positions": 2, "dropout": 0.0}
+    plan = torch.arange(20).view(2, 1, 10)
+
+    def fails(*_):
+        raise RuntimeError("PassManager::run failed")
+
+    said: list[str] = []
+    cohort = Lifted(graphs, [Run(model, 0, 0)], Training(), where, said.append)
+    monkeypatch.setattr(_SumMessages, "forward", fails)
+    losses = cohort.one_pass(plan)
+    assert said == ["Triton cannot compile the fused kernels here: plain torch code does their work, more slowly."]
+    assert not kernels.usable(torch.zeros(1, 8, device=where))
+    plain = Lifted(graphs, [Run(model, 0, 0)], Training(), where).one_pass(plan)
+    torch.testing.assert_close(losses, plain)
 
 
 def one_way(graphs):
