@@ -41,6 +41,7 @@ class Neighbours:
     ):
         self.source, self.target, self.num_nodes = source, target, num_nodes
         self._start, self._symmetric, self._needless = start, symmetric, needless
+        self._inverse_root_degree: Tensor | None = None
 
     def sum(self, values: Tensor, weight: Tensor | None = None) -> Tensor:
         """For every node the sum of its neighbours' values, [N, d]; ``weight`` [E] scales edges and learns nothing."""
@@ -55,14 +56,16 @@ class Neighbours:
             messages = messages * weight.unsqueeze(-1)
         return segment.sum(messages, self.target, self.num_nodes)
 
-    @cached_property
+    @property
     def inverse_root_degree(self) -> Tensor:
         """One over the root of the number of edges that enter a node and one more, [N]."""
-        if self._start is not None and self._symmetric:
-            degree = self._start.diff()
-        else:
-            degree = segment.count(self.target, self.num_nodes)
-        return (degree + 1).to(torch.get_default_dtype()).rsqrt()
+        if self._inverse_root_degree is None:  # a cached_property has a lock, which torch.compile cannot see through
+            if self._start is not None and self._symmetric:
+                degree = self._start.diff()
+            else:
+                degree = segment.count(self.target, self.num_nodes)
+            self._inverse_root_degree = (degree + 1).to(torch.get_default_dtype()).rsqrt()
+        return self._inverse_root_degree
 
     @cached_property
     def entering(self) -> "Bags":

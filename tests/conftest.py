@@ -1,7 +1,9 @@
 """What all tests share: settings of Hypothesis, every device this machine has, data from wherever they are."""
 
+import functools
 import importlib.util
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -55,3 +57,9 @@ def mutag(monkeypatch: pytest.MonkeyPatch) -> GraphSet:
             pytest.skip("MUTAG is neither in an installed package nor in a mirror")
         monkeypatch.setenv("SSREAD_MIRROR", str(ZIPS))
     return load("MUTAG")
+
+
+@pytest.fixture
+def heeding_ctrl_c():
+    """For ``Popen(preexec_fn=...)``: a job in the background of a shell ignores Ctrl-C, and these tests may be one."""
+    return functools.partial(signal.signal, signal.SIGINT, signal.default_int_handler)

@@ -115,17 +115,18 @@ def test_an_unfinished_training_with_other_settings_is_not_mixed_with_this_one(d
 COMMAND = [sys.executable, "-m", "ssread", "train", "planted", "--quick", "--workers", "1", "--device", "cpu"]
 
 
-def start(folder: Path, *more: str) -> subprocess.Popen:
-    return subprocess.Popen([*COMMAND, "-o", str(folder), *more], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+def start(folder: Path, *more: str, **how: object) -> subprocess.Popen:
+    command = [*COMMAND, "-o", str(folder), *more]
+    return subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL, **how)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kill", [signal.SIGKILL, signal.SIGINT])
-def test_killed_at_any_moment_it_goes_on_to_the_same_model(tmp_path, kill):
+def test_killed_at_any_moment_it_goes_on_to_the_same_model(tmp_path, kill, heeding_ctrl_c):
     assert start(tmp_path / "whole", "--epochs", "12").wait(300) == 0
     attempts = 0
     for wait in (4.0, 9.0, 15.0):
-        process = start(tmp_path / "model", "--epochs", "12")
+        process = start(tmp_path / "model", "--epochs", "12", preexec_fn=heeding_ctrl_c)
         time.sleep(wait)
         if process.poll() is None:
             attempts += 1

@@ -1,6 +1,5 @@
 """``ssread compare`` as people run it: real processes, killed for real."""
 
-import functools
 import json
 import os
 import signal
@@ -97,13 +96,11 @@ def test_json_is_one_document_and_the_same_with_more_workers(config, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
-def test_stopped_in_the_middle_it_goes_on_to_the_same_table(config, tmp_path, how):
+def test_stopped_in_the_middle_it_goes_on_to_the_same_table(config, tmp_path, how, heeding_ctrl_c):
     out = tmp_path / "parts"
     command = [*COMMAND, *words(config, out, workers=2)]
-    # A job in the background of a shell ignores Ctrl-C; these tests may be one.
-    heeding = functools.partial(signal.signal, signal.SIGINT, signal.default_int_handler)
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    process = subprocess.Popen(command, **pipes, preexec_fn=heeding)
+    process = subprocess.Popen(command, **pipes, preexec_fn=heeding_ctrl_c)
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline and _results(out) < 2:
         time.sleep(0.02)
