@@ -50,11 +50,18 @@ def of_the_paper(name: str, folder: Path) -> list[str]:
     return [*parts, *(f"{part}\n" for part in (table, text(folder / "remarks.md")) if part)]
 
 
+def title(stem: str) -> str:
+    """What a table is called, from the name of its file."""
+    if stem.startswith("scores-"):
+        return f"How right explanations are: {stem.removeprefix('scores-')}"
+    return stem.removeprefix("compare-")
+
+
 def of_our_own(folder: Path) -> list[str]:
     """Every table of a folder under its name, then the remarks."""
     parts = []
     for table in sorted(set(folder.glob("*.md")) - {folder / "remarks.md"}):
-        parts.append(f"## {table.stem.removeprefix('compare-')}\n")
+        parts.append(f"## {title(table.stem)}\n")
         parts += [f"`{command}`\n" for command in [text(folder / "command.txt")] if command]
         parts.append(f"{text(table)}\n")
     return [*parts, *(f"{remarks}\n" for remarks in [text(folder / "remarks.md")] if remarks)]
