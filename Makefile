@@ -12,10 +12,10 @@ run: $(READY)  ## the main job: does SSRead help a GCN on MUTAG? (10 folds, one 
 	$(BIN)/ssread compare MUTAG --seeds 1 --positions 4
 
 test: $(READY)  ## the tests, all but the slow ones
-	$(BIN)/python -m pytest -m "not slow" -n 2
+	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadgroup
 
 slow: $(READY)  ## the slow tests: killed processes, a Ray cluster, compilers, every documented command
-	$(BIN)/python -m pytest -m slow -n 2
+	$(BIN)/python -m pytest -m slow -n 2 --dist loadgroup
 
 lint: $(READY)  ## style and types
 	$(BIN)/ruff check .
