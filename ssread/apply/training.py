@@ -21,6 +21,7 @@ from ssread.apply.files import TrainedModel, versions
 from ssread.apply.members import train_members
 from ssread.apply.reading import graphs_of
 from ssread.data.graphset import GraphSet
+from ssread.data.splits import stratified_folds
 from ssread.data.storage import replacing
 from ssread.errors import InputError
 from ssread.evaluate.command import make_runner
@@ -89,6 +90,7 @@ def train(
     models = candidates(arch, readout, aggr.split("+") if aggr and "+" in aggr else aggr, positions)
     graphs = graphs_of(data, **options)
     num_folds = _num_folds(graphs, folds or (QUICK_FOLDS if quick else FOLDS))
+    stratified_folds(graphs, num_folds)  # what cannot be cut leaves no unfinished training behind
     with torch.device("meta"):  # a wrong name is answered before any work
         for model in models:
             model_for(graphs, **model)

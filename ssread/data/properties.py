@@ -40,7 +40,7 @@ def with_properties(
     for name in names:
         if name not in PROPERTIES:
             raise InputError(f"There is no property {name!r}. Choose from {', '.join(PROPERTIES)}.")
-    missing = [name for name in names if name not in graphs.graph_columns]
+    missing = [name for name in dict.fromkeys(names) if name not in graphs.graph_columns]
     if not missing:
         return graphs
     try:

@@ -93,6 +93,8 @@ def stratified_folds(
 def _labels(graphs: GraphSet, num_folds: int) -> np.ndarray:
     if graphs.y is None:
         raise InputError(f"{graphs.name} has no labels: stratified folds need a class for each graph.")
+    if len(graphs) < 2:
+        raise InputError(f"{graphs.name} has {len(graphs)} graphs: folds need at least 2.")
     if not 2 <= num_folds <= len(graphs):
         raise InputError(f"num_folds={num_folds} cannot cut {len(graphs)} graphs: choose 2 to {len(graphs)}.")
     labels = graphs.y.cpu().numpy()

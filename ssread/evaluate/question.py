@@ -181,4 +181,7 @@ def _typed(name: str, value: Any) -> Any:
             raise ValueError
         return kind(value)
     except (TypeError, ValueError):
-        raise InputError(f"{name} cannot be {value!r}.") from None
+        kind_of = {int: "a whole number", float: "a number", str: "a text"}[kinds.get(name, int)]
+        wanted = {"model": "settings by name", "arch": "names", "aggr": "names"}.get(name, kind_of)
+        words = " or auto" if name in ("positions", "dropout") else ""
+        raise InputError(f"{name} cannot be {value!r}: give {wanted}{words}.") from None

@@ -111,6 +111,13 @@ def test_an_unfinished_training_with_other_settings_is_not_mixed_with_this_one(d
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
+def test_graphs_that_cannot_be_cut_leave_no_unfinished_training(data, tmp_path):
+    """Else the same directory would refuse the next, mended file as another training."""
+    with pytest.raises(InputError, match="folds need at least 2"):
+        train(data[:1], tmp_path / "model", **SETTINGS)
+    assert list(tmp_path.iterdir()) == []
+
+
 COMMAND = [sys.executable, "-m", "ssread", "train", "planted", "--quick", "--workers", "1", "--device", "cpu"]
 
 

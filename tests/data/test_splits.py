@@ -77,6 +77,7 @@ def test_groups_stay_together(seed: int) -> None:
             "Class 'class 1' of labelled has 3 graphs, fewer than the 10 folds: choose",
         ),
         ([0] * 20 + [1], {}, "Class 'class 1' of labelled has one graph only"),
+        ([0], {"num_folds": 2}, "labelled has 1 graphs: folds need at least 2"),
         ([0, 1] * 3, {"num_folds": 7}, "num_folds=7 cannot cut 6 graphs: choose 2 to 6"),
         ([0, 1] * 3, {"num_folds": 1}, "num_folds=1 cannot cut 6 graphs"),
         ([0, 1] * 2, {"num_folds": 2}, "2 graphs are too few to hold out a share of 0.1 with every class"),
