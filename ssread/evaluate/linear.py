@@ -26,6 +26,9 @@ __all__ = ["COSTS", "Judgement", "by_encoder", "encoder_of", "labels_of", "linea
 #: The values of C that validation accuracy chooses from.
 COSTS = tuple(10.0**power for power in range(-3, 4))
 
+#: Up to so many graphs or channels a machine is fitted on the CPU: a GPU would wait for every one of its small steps.
+ON_CPU = 512
+
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
@@ -58,6 +61,7 @@ def linear_evaluation(vectors: Tensor, labels: Tensor, num_classes: int, fold: F
         num_classes: The number of classes.
         fold: The parts.
     """
+    vectors = vectors.cpu() if min(vectors.shape) <= ON_CPU else vectors
     train_ids, valid_ids, test_ids = (ids[labels[ids] >= 0] for ids in (fold.train, fold.validation, fold.test))
     scores = _scores(vectors, labels, num_classes, train_ids, torch.tensor(COSTS))[valid_ids]
     truth = labels[valid_ids]

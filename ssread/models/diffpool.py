@@ -10,7 +10,7 @@ from torch_geometric.nn import DenseSAGEConv
 from ssread import segment
 from ssread.errors import InputError
 from ssread.models.graphs import Encoder, Encoding, Graphs
-from ssread.models.layers import BatchNorm
+from ssread.models.layers import BatchNorm, Linear
 
 __all__ = ["DiffPool", "DiffPooling", "Pooled", "SAGEConv", "diff_pool", "num_clusters"]
 
@@ -80,8 +80,8 @@ class SAGEConv(nn.Module):
 
     def __init__(self, in_channels: int, out_channels: int):
         super().__init__()
-        self.lin_l = nn.Linear(in_channels, out_channels)
-        self.lin_r = nn.Linear(in_channels, out_channels, bias=False)
+        self.lin_l = Linear(in_channels, out_channels)
+        self.lin_r = Linear(in_channels, out_channels, bias=False)
 
     def forward(self, h: Tensor, graphs: Graphs, degree: Tensor) -> Tensor:
         """Node vectors [N, in] to node vectors [N, out]; ``degree`` [N, 1] is 1 where there is no neighbour."""

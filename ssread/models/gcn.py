@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from ssread.models.graphs import Graphs
-from ssread.models.layers import EdgeMessages
+from ssread.models.layers import EdgeMessages, linear
 from ssread.models.stack import Stack
 
 __all__ = ["GCN", "EdgeAwareGCNConv"]
@@ -38,7 +38,7 @@ class EdgeAwareGCNConv(nn.Module):
     def forward(self, h: Tensor, graphs: Graphs) -> Tensor:
         """Node vectors [N, d] to node vectors."""
         scale = graphs.neighbours.inverse_root_degree.to(h.dtype)
-        x = nn.functional.linear(h, self.lin.weight)  # its bias joins the vectors that are added to x anyway
+        x = linear(h, self.lin.weight)  # its bias joins the vectors that are added to x anyway
         return self.messages(x, graphs, bias=self.lin.bias, scale=scale, root=self.root)
 
 

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from ssread.models.graphs import Graphs
-from ssread.models.layers import BatchNorm, EdgeMessages
+from ssread.models.layers import BatchNorm, EdgeMessages, Linear
 from ssread.models.stack import Stack
 
 __all__ = ["GIN", "GINConv"]
@@ -23,9 +23,9 @@ class GINConv(nn.Module):
         super().__init__()
         self.messages = EdgeMessages(channels, edge_channels)
         self.epsilon = nn.Parameter(torch.zeros(()))
-        self.enter = nn.Linear(channels, channels)
+        self.enter = Linear(channels, channels)
         self.norm = BatchNorm(channels)
-        self.leave = nn.Linear(channels, channels)
+        self.leave = Linear(channels, channels)
 
     def reset_parameters(self) -> None:
         """Draws new weights."""

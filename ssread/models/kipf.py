@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from ssread import segment
 from ssread.models.graphs import Graphs
+from ssread.models.layers import Linear
 from ssread.neighbours import Neighbours
 
 __all__ = ["GCNConv", "Propagation", "propagation"]
@@ -54,7 +55,7 @@ class GCNConv(nn.Module):
 
     def __init__(self, in_channels: int, out_channels: int):
         super().__init__()
-        self.lin = nn.Linear(in_channels, out_channels, bias=False)
+        self.lin = Linear(in_channels, out_channels, bias=False)
         self.bias = nn.Parameter(torch.zeros(out_channels))
         self.reset_parameters()
 

@@ -6,7 +6,7 @@ from torch import Tensor, nn
 from ssread import kernels, segment
 from ssread.models.graphs import Graphs
 
-__all__ = ["BatchNorm", "Dropout", "EdgeMessages", "head"]
+__all__ = ["BatchNorm", "Dropout", "EdgeMessages", "Linear", "head", "linear"]
 
 
 class BatchNorm(nn.BatchNorm1d):
@@ -65,6 +65,23 @@ class BatchNorm(nn.BatchNorm1d):
 
     def _normalise(self, x: Tensor, mean: Tensor, var: Tensor) -> Tensor:
         return (x - mean) * ((var + self.eps).rsqrt() * self.weight) + self.bias
+
+
+def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """Node vectors [N, i] times the transposed weight [o, i] plus the bias [o]; on a GPU by our own kernel."""
+    if kernels.usable(x) and x.dim() == 2:
+        from ssread.kernels import products
+
+        return products.linear(x, weight, bias)
+    return nn.functional.linear(x, weight, bias)
+
+
+class Linear(nn.Linear):
+    """A linear map of node vectors, by :func:`linear`."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Node vectors [N, in] to node vectors [N, out]."""
+        return linear(x, self.weight, self.bias)
 
 
 class Dropout(nn.Dropout):

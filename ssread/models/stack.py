@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from ssread.models.graphs import Encoder, Encoding, Graphs
-from ssread.models.layers import BatchNorm, Dropout
+from ssread.models.layers import BatchNorm, Dropout, Linear
 
 __all__ = ["Stack"]
 
@@ -35,7 +35,7 @@ class Stack(Encoder):
         jumping: bool,
     ):
         super().__init__(in_channels, hidden_channels * (num_layers if jumping else 1), edge_channels)
-        self.node_encoder = nn.Linear(in_channels, hidden_channels)
+        self.node_encoder = Linear(in_channels, hidden_channels)
         self.convs = nn.ModuleList(conv(hidden_channels, edge_channels) for _ in range(num_layers))
         self.norms = nn.ModuleList(BatchNorm(hidden_channels) for _ in range(num_layers))
         self.dropout = Dropout(dropout)

@@ -12,7 +12,7 @@ COMPILE = """
 import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
-from ssread.kernels import messages, norm, read
+from ssread.kernels import messages, norm, products, read
 
 def compile(kernel, warps, numbers, **constants):
     names = kernel.arg_names
@@ -23,7 +23,8 @@ def compile(kernel, warps, numbers, **constants):
     for capability in (80, 90):
         triton.compile(source, target=GPUTarget("cuda", capability, 32), options={"num_warps": warps})
 
-sizes = {"N": "i32", "E": "i32", "D": "i32", "F": "i32", "K": "i32", "P": "i32", "gamma": "fp32", "eps": "fp32"}
+sizes = {"M": "i32", "PART": "i32"}
+sizes |= {"N": "i32", "E": "i32", "D": "i32", "F": "i32", "K": "i32", "P": "i32", "gamma": "fp32", "eps": "fp32"}
 sizes |= {"dropout": "fp32", "start": "*i64", "other": "*i64", "edge": "*i64", "positions": "*i64", "seed": "*i64"}
 for channels in (1, 16, 32, 128, 512):
     for tile, kernel in ((messages.FORWARD, messages._forward), (messages.BACKWARD, messages._backward)):
@@ -39,6 +40,11 @@ for channels in (1, 16, 32, 128, 512):
     compile(read._align, 4, sizes, ROWS=max(min(8192 // wide, 64), 16), CHANNELS=wide, POSITIONS=16)
     compile(read._align_backward, 4, sizes, ROWS=max(min(8192 // wide, 64), 16), CHANNELS=wide, POSITIONS=16)
     compile(read._reduce, 1, sizes, ROWS=max(min(512 // channels, 32), 1), CHANNELS=channels, ALIGNED=True, HOW=2)
+for precision in ("tf32x3", "tf32"):
+    for out in (16, 64):
+        tile = {"ROWS": 64, "IN": 32, "OUT": out}
+        compile(products._times, 4, sizes, BIAS=True, PRECISION=precision, **tile)
+        compile(products._sum_of_outer, 4, sizes, ROWS=32, OUT=2 * out, IN=out, PRECISION=precision)
 print("compiled")
 """
 
