@@ -17,16 +17,9 @@ __all__ = ["linear"]
 
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """Rows [N, i] times the transposed weight [o, i] plus the bias [o], [N, o].
-
-    With ``torch.set_float32_matmul_precision("high")`` it is a single product of TF32 numbers, faster and less exact.
-    """
+    """Rows [N, i] times the transposed weight [o, i] plus the bias [o], [N, o]."""
     stacked = None if bias is None else bias.unsqueeze(0)
-    return _Linear.apply(x.unsqueeze(0), weight.unsqueeze(0), stacked, _precision()).squeeze(0)
-
-
-def _precision() -> str:
-    return "tf32x3" if torch.get_float32_matmul_precision() == "highest" else "tf32"
+    return _Linear.apply(x.unsqueeze(0), weight.unsqueeze(0), stacked).squeeze(0)
 
 
 #: Into how many parts the rows are cut where a product adds up over them.
@@ -35,12 +28,12 @@ PARTS = 8
 
 class _Linear(torch.autograd.Function):
     @staticmethod
-    def forward(x: Tensor, weight: Tensor, bias: Tensor | None, precision: str) -> Tensor:
-        return _rows_times(x.contiguous(), weight.contiguous(), bias, precision)
+    def forward(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        return _rows_times(x.contiguous(), weight.contiguous(), bias)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        x, weight, bias, ctx.precision = inputs
+        x, weight, bias = inputs
         ctx.has_bias = bias is not None
         ctx.save_for_backward(x, weight)
 
@@ -51,16 +44,16 @@ class _Linear(torch.autograd.Function):
         grad = grad.contiguous()
         # Tensor cores read what they add up over in a row: the small factor is turned, not the large one.
         turned = weight.mT.contiguous()
-        grad_x = _rows_times(grad, turned, None, ctx.precision) if ctx.needs_input_grad[0] else None
-        grad_weight = _over_rows(grad, x.contiguous(), ctx.precision) if ctx.needs_input_grad[1] else None
-        return grad_x, grad_weight, grad.sum(dim=1) if ctx.has_bias else None, None
+        grad_x = _rows_times(grad, turned, None) if ctx.needs_input_grad[0] else None
+        grad_weight = _over_rows(grad, x.contiguous()) if ctx.needs_input_grad[1] else None
+        return grad_x, grad_weight, grad.sum(dim=1) if ctx.has_bias else None
 
     @staticmethod
     def vmap(info: Any, in_dims: tuple[int | None, ...], *inputs: Any) -> tuple[Tensor, int]:
         return unfold(info.batch_size, _Linear.apply(*fold(info.batch_size, in_dims, inputs))), 0
 
 
-def _rows_times(x: Tensor, weight: Tensor, bias: Tensor | None, precision: str) -> Tensor:
+def _rows_times(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """x [R, N, i] times the transposed weight [R, o, i], [R, N, o]."""
     replicas, rows, entering = x.shape
     leaving = weight.size(1)
@@ -70,31 +63,29 @@ def _rows_times(x: Tensor, weight: Tensor, bias: Tensor | None, precision: str) 
         grid = (triton.cdiv(rows, tile["ROWS"]), replicas, triton.cdiv(leaving, tile["OUT"]))
         given = weight if bias is None else bias.contiguous()
         _times[grid](
-            x, weight, given, out, rows, entering, leaving, BIAS=bias is not None, PRECISION=precision, **tile,
+            x, weight, given, out, rows, entering, leaving, BIAS=bias is not None, **tile,
             num_warps=4, num_stages=3,
         )  # fmt: skip
     return out
 
 
-def _over_rows(a: Tensor, b: Tensor, precision: str) -> Tensor:
+def _over_rows(a: Tensor, b: Tensor) -> Tensor:
     """The transposed a [R, N, o] times b [R, N, i], [R, o, i]; parts of the rows on their own, then added in order."""
     replicas, rows, leaving = a.shape
     entering = b.size(2)
-    out = a.new_zeros(replicas, PARTS, leaving, entering)
-    if a.numel() > 0 and b.numel() > 0:
+    out = a.new_empty(replicas, PARTS, leaving, entering)
+    if out.numel() > 0:
         tile = {"ROWS": 32, "OUT": min(max(power_of_2(leaving), 16), 128), "IN": min(max(power_of_2(entering), 16), 64)}
         part = triton.cdiv(triton.cdiv(rows, PARTS), tile["ROWS"]) * tile["ROWS"]
         grid = (triton.cdiv(leaving, tile["OUT"]) * triton.cdiv(entering, tile["IN"]), replicas, PARTS)
-        _sum_of_outer[grid](
-            a, b, out, rows, part, leaving, entering, PRECISION=precision, **tile, num_warps=4, num_stages=3
-        )
+        _sum_of_outer[grid](a, b, out, rows, part, leaving, entering, **tile, num_warps=4, num_stages=3)
     return out.sum(dim=1)
 
 
 @triton.jit
 def _times(
     x, weight, bias, out, N, D, M,
-    ROWS: tl.constexpr, IN: tl.constexpr, OUT: tl.constexpr, BIAS: tl.constexpr, PRECISION: tl.constexpr,
+    ROWS: tl.constexpr, IN: tl.constexpr, OUT: tl.constexpr, BIAS: tl.constexpr,
 ):  # fmt: skip
     replica = tl.program_id(1).to(tl.int64)
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
@@ -107,16 +98,14 @@ def _times(
         entering = first + tl.arange(0, IN)
         left = tl.load(x + entering[None, :], mask=is_row & (entering < D)[None, :], other=0.0)
         right = tl.load(weight + entering[:, None], mask=(entering < D)[:, None] & is_leaving, other=0.0)
-        total = tl.dot(left, right, total, input_precision=PRECISION)
+        total = tl.dot(left, right, total, input_precision="tf32x3")
     if BIAS:
         total += tl.load(bias + replica * M + leaving, mask=leaving < M, other=0.0)[None, :]
     tl.store(out + replica * N * M + row[:, None] * M + leaving[None, :], total, mask=is_row & is_leaving)
 
 
 @triton.jit
-def _sum_of_outer(
-    a, b, out, N, PART, M, D, ROWS: tl.constexpr, OUT: tl.constexpr, IN: tl.constexpr, PRECISION: tl.constexpr
-):
+def _sum_of_outer(a, b, out, N, PART, M, D, ROWS: tl.constexpr, OUT: tl.constexpr, IN: tl.constexpr):
     replica, part = tl.program_id(1).to(tl.int64), tl.program_id(2)
     across = tl.cdiv(D, IN)
     leaving = tl.program_id(0) // across * OUT + tl.arange(0, OUT)
@@ -129,6 +118,6 @@ def _sum_of_outer(
         row = first + tl.arange(0, ROWS)
         left = tl.load(a + row[None, :] * M, mask=is_leaving & (row < N)[None, :], other=0.0)
         right = tl.load(b + row[:, None] * D, mask=(row < N)[:, None] & is_entering, other=0.0)
-        total = tl.dot(left, right, total, input_precision=PRECISION)
+        total = tl.dot(left, right, total, input_precision="tf32x3")
     out += (replica * tl.num_programs(2) + part) * M * D
     tl.store(out + leaving[:, None] * D + entering[None, :], total, mask=is_leaving & is_entering)

@@ -68,8 +68,12 @@ class BatchNorm(nn.BatchNorm1d):
 
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """Node vectors [N, i] times the transposed weight [o, i] plus the bias [o]; on a GPU by our own kernel."""
-    if kernels.usable(x) and x.dim() == 2:
+    """Node vectors [N, i] times the transposed weight [o, i] plus the bias [o]; on a GPU by our own kernel.
+
+    Rows of other widths lie askew in memory, and TF32 is what the vendor's library does best: torch does these.
+    """
+    in_line = weight.size(0) % 16 == weight.size(1) % 16 == 0
+    if in_line and kernels.usable(x) and x.dim() == 2 and torch.get_float32_matmul_precision() == "highest":
         from ssread.kernels import products
 
         return products.linear(x, weight, bias)

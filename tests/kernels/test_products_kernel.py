@@ -49,18 +49,9 @@ def test_not_a_number_stays_in_its_row(where):
     assert not torch.cat([out[:70], out[71:]]).isnan().any()
 
 
-def test_on_a_gpu_tf32_is_less_exact_and_float32_more_than_the_vendors(where):
-    if where == "cpu":
-        pytest.skip("Triton's interpreter knows one precision")
+def test_as_exact_as_the_vendors_float32(where):
+    """In Triton's interpreter it is a plain float32 product; on a GPU three of TF32."""
     x, weight = draw(0, (1000, 128), (128, 128), where=where)
     exact = x.double() @ weight.double().T
-    before = torch.get_float32_matmul_precision()
-    try:
-        torch.set_float32_matmul_precision("highest")
-        vendor, ours = x @ weight.T, linear(x, weight)
-        torch.set_float32_matmul_precision("high")
-        rough = linear(x, weight)
-    finally:
-        torch.set_float32_matmul_precision(before)
-    error = [float((y - exact).abs().max()) for y in (ours, vendor, rough)]
-    assert error[0] < 2 * error[1] < error[2] / 10
+    ours, vendor = ((y - exact).abs().max() for y in (linear(x, weight), x @ weight.T))
+    assert ours < 2 * vendor
