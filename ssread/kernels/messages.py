@@ -128,13 +128,14 @@ class _Call:
         grad_x = torch.empty_like(x)
         rows, warps = self._cut(edges, BACKWARD)
         programs = triton.cdiv(self.nodes, rows)
-        sums = x.new_zeros(self.replicas, max(programs, 1), 2 + self.num_features, self.channels)
+        total = x.new_zeros(self.replicas, 2 + self.num_features, self.channels)
         if grad_x.numel() > 0:
+            sums = x.new_empty(self.replicas, programs, 2 + self.num_features, self.channels)
             _backward[(programs, self.replicas)](
                 x, grad, grad_x, sums, *self._index(edges), *self._or_x(x), *self._sizes(edges),
                 ROWS=rows, num_warps=warps, **self._flags(edges),
             )  # fmt: skip
-        total = sums.sum(dim=1)
+            total = sums.sum(dim=1)
         return (
             grad_x,
             total[:, 0] if self.flags["RELU"] else None,

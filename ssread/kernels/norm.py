@@ -77,9 +77,9 @@ class _NormReluDropout(torch.autograd.Function):
         grad, grad_x = grad.contiguous(), torch.empty_like(x)
         sizes = x.size(1), x.size(2)
         grid, shape = _cut(x, BACKWARD_SUMS)
-        sums = x.new_zeros(x.size(0), max(grid[0], 1), 2, x.size(2))
-        total = torch.zeros_like(sums[:, 0])
+        total = x.new_zeros(x.size(0), 2, x.size(2))
         if x.numel() > 0:
+            sums = x.new_empty(x.size(0), grid[0], 2, x.size(2))
             flags = {"RELU": ctx.relu, "DROPOUT": ctx.dropout > 0}
             arrays = (x, grad, mean, var, weight, bias, seed)
             _backward_sums[grid](*arrays, sums, *sizes, ctx.eps, ctx.dropout, **flags, **shape)

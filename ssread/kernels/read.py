@@ -53,8 +53,8 @@ class _Align(torch.autograd.Function):
     @staticmethod
     def forward(H: Tensor, directions: Tensor, gamma: float) -> tuple[Tensor, Tensor]:
         R, N, d = H.shape
-        positions = torch.zeros(R, N, dtype=torch.long, device=H.device)
-        costs = H.new_zeros(R, N)
+        positions = torch.empty(R, N, dtype=torch.long, device=H.device)
+        costs = H.new_empty(R, N)
         if H.numel() > 0:
             rows, shape = _shape(H, directions)
             _align[(triton.cdiv(N, rows), R)](
@@ -75,12 +75,14 @@ class _Align(torch.autograd.Function):
         R, N, d = H.shape
         rows, shape = _shape(H, directions)
         programs = triton.cdiv(N, rows)
-        sums = H.new_zeros(R, max(programs, 1), directions.size(1), d)
+        total = torch.zeros_like(directions)
         if H.numel() > 0:
+            sums = H.new_empty(R, programs, directions.size(1), d)
             _align_backward[(programs, R)](
                 H, directions, grad.contiguous(), sums, N, d, directions.size(1), ctx.gamma, **shape
             )
-        return None, sums.sum(dim=1), None
+            total = sums.sum(dim=1)
+        return None, total, None
 
     @staticmethod
     def vmap(info: Any, in_dims: tuple[int | None, ...], *inputs: Any) -> tuple[tuple[Tensor, ...], tuple[int, int]]:
@@ -93,7 +95,7 @@ class _Reduce(torch.autograd.Function):
     def forward(x: Tensor, start: Tensor, positions: Tensor | None, num_positions: int, how: int) -> Tensor:
         R, N, d = x.shape
         graphs = start.size(1) - 1
-        out = x.new_zeros(R, graphs * num_positions, d)
+        out = x.new_empty(R, graphs * num_positions, d)
         if out.numel() > 0:
             _reduce[(num_positions, graphs, R)](
                 *_arrays(x, start, positions), out, N, d, **_blocks(x, positions, REDUCE), HOW=how
