@@ -15,7 +15,7 @@ from torch import Tensor
 
 from ssread import kernels, segment
 
-__all__ = ["Bags", "Neighbours"]
+__all__ = ["Bags", "Neighbours", "with_own"]
 
 
 class Neighbours:
@@ -56,6 +56,24 @@ class Neighbours:
             messages = messages * weight.unsqueeze(-1)
         return segment.sum(messages, self.target, self.num_nodes)
 
+    def messages(
+        self, x: Tensor, shift: Tensor, scale: Tensor | None, root: Tensor | None, factor: Tensor | None
+    ) -> Tensor:
+        r"""For every node :math:`s_i \sum_j s_j \, \mathrm{relu}(x_j + c)` plus its own part, [N, d].
+
+        Args:
+            x: Node vectors, [N, d].
+            shift: c, [d].
+            scale: s, [N], or None for 1; learns nothing.
+            root: With it a node adds :math:`s_i^2 \mathrm{relu}(x_i + root)`, [d].
+            factor: With it a node adds this multiple of :math:`x_i`; not together with ``root``.
+        """
+        if segment.is_concrete(x, self.source) and x.dtype in (torch.float32, torch.float64):
+            return _BagMessages.apply(x, shift, scale, root, factor, self)
+        # The other root of an edge's weight is the same for all edges of a node.
+        total = self.sum((x + shift).relu(), None if scale is None else scale.index_select(0, self.source))
+        return with_own(total, x, scale, root, factor)
+
     @property
     def inverse_root_degree(self) -> Tensor:
         """One over the root of the number of edges that enter a node and one more, [N]."""
@@ -80,6 +98,16 @@ class Neighbours:
         if self._start is not None:
             return Bags(self._start, self.target, None)
         return Bags.of(self.source, self.target, self.num_nodes, self._needless)
+
+
+def with_own(total: Tensor, x: Tensor, scale: Tensor | None, root: Tensor | None, factor: Tensor | None) -> Tensor:
+    """The sums of what arrived at every node, scaled, plus the node's own part: see :meth:`Neighbours.messages`."""
+    if scale is not None:
+        total = total * scale.unsqueeze(-1)
+    if root is not None:
+        own = (x + root).relu()
+        total = total + (own if scale is None else own * scale.square().unsqueeze(-1))
+    return total if factor is None else total + factor * x
 
 
 class Bags(NamedTuple):
@@ -127,3 +155,55 @@ class _BagSum(torch.autograd.Function):
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
         return ctx.neighbours.leaving.sum(grad.contiguous(), ctx.weight), None, None
+
+
+class _BagMessages(torch.autograd.Function):
+    """:meth:`Neighbours.messages` in as few passes over the node vectors as it needs, none of which is kept twice."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        x: Tensor,
+        shift: Tensor,
+        scale: Tensor | None,
+        root: Tensor | None,
+        factor: Tensor | None,
+        to: Neighbours,
+    ) -> Tensor:
+        sent = (x + shift).relu_()
+        weight = None if scale is None else scale.index_select(0, to.source)
+        total = to.entering.sum(sent, weight)
+        scale = None if scale is None else scale.unsqueeze(-1)
+        own = None
+        if scale is not None:
+            total.mul_(scale)
+        if root is not None:
+            own = (x + root).relu_()
+            total = total.add_(own) if scale is None else total.addcmul_(own, scale.square())
+        if factor is not None:
+            total.add_(x, alpha=float(factor))
+        ctx.save_for_backward(sent, own, weight, scale, None if factor is None else x, factor)
+        ctx.to = to
+        return total
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        sent, own, weight, scale, x, factor = ctx.saved_tensors
+        grad = grad.contiguous()
+        scaled = grad if scale is None else grad * scale
+        grad_x = _before_relu(ctx.to.leaving.sum(scaled, weight), sent)
+        grad_shift, grad_root, grad_factor = grad_x.sum(dim=0), None, None
+        if own is not None:
+            through = _before_relu(scaled if scale is None else scaled.mul_(scale), own)
+            grad_root = through.sum(dim=0)
+            grad_x += through
+        if factor is not None:
+            grad_factor = torch.dot(grad.view(-1), x.reshape(-1)).view(factor.shape)
+            grad_x.add_(grad, alpha=float(factor))
+        return grad_x, grad_shift, None, grad_root, grad_factor, None
+
+
+def _before_relu(grad: Tensor, after: Tensor) -> Tensor:
+    """The gradient of what a relu was given, from that of what it gave."""
+    return torch.ops.aten.threshold_backward(grad, after, 0)

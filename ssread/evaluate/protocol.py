@@ -186,7 +186,8 @@ class _Asked:
                 aggregation_name(arch, aggr),
                 self._positions,
                 compare(self._scores(before), self._scores(after)),
-                *(_paper(graphs, question, arch, aggr, readout) for readout in ("global", "ssread")),
+                paper_global=_paper(graphs, question, arch, aggr, "global"),
+                paper_ssread=_paper(graphs, question, arch, aggr, "ssread"),
                 learn=question.learn,
                 task=question.task,
             )

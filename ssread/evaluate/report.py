@@ -16,32 +16,28 @@ from ssread.evaluate.statistics import ALPHA, Comparison, Summary, format_p, hol
 from ssread.paper.results import PaperResult
 from ssread.train.runs import Training
 
-__all__ = ["Cell", "Report", "model_name", "selection_rule"]
+__all__ = ["Cell", "Report", "TableCell", "model_name", "selection_rule"]
 
 
 @dataclass(frozen=True)
-class Cell:
-    """One cell of a table.
+class TableCell:
+    """A cell of a table: what it compares, and what the paper has there.
 
     Attributes:
         dataset: Its name.
         arch: The architecture's name.
         aggr: The aggregation, ``max+mean`` for several.
-        num_positions: The K of SSRead.
-        comparison: What was measured, as a share (0.87).
         paper_global: The paper's figure for the global readout, where it has one.
         paper_ssread: The paper's figure for SSRead.
-        learn: What the encoders learnt from.
-        task: What was predicted.
+        learn: What the encoders learn from.
+        task: What is predicted.
     """
 
     dataset: str
     arch: str
     aggr: str
-    num_positions: int
-    comparison: Comparison
-    paper_global: PaperResult | None = None
-    paper_ssread: PaperResult | None = None
+    paper_global: PaperResult | None = field(default=None, kw_only=True)
+    paper_ssread: PaperResult | None = field(default=None, kw_only=True)
     learn: str = field(default="supervised", kw_only=True)
     task: str = field(default="class", kw_only=True)
 
@@ -49,6 +45,19 @@ class Cell:
     def model(self) -> str:
         """The model in a few words."""
         return model_name(self.arch, self.learn, self.task)
+
+
+@dataclass(frozen=True)
+class Cell(TableCell):
+    """A cell that was measured.
+
+    Attributes:
+        num_positions: The K of SSRead.
+        comparison: What was measured, as a share (0.87).
+    """
+
+    num_positions: int
+    comparison: Comparison
 
 
 def model_name(arch: str, learn: str = "supervised", task: str = "class") -> str:

@@ -5,6 +5,7 @@ from torch import Tensor, nn
 
 from ssread import kernels, segment
 from ssread.models.graphs import Graphs
+from ssread.neighbours import with_own
 
 __all__ = ["BatchNorm", "Dropout", "EdgeMessages", "Linear", "head", "linear"]
 
@@ -40,7 +41,7 @@ class BatchNorm(nn.BatchNorm1d):
             self._keep(mean, var, x.new_tensor(x.size(0)) if mask is None else mask.sum())
             return y
         y = self._plain(x, mask)
-        y = y.relu() if relu else y
+        y = y.relu_() if relu else y
         return y if dropout is None else dropout(y)
 
     def _plain(self, x: Tensor, mask: Tensor | None) -> Tensor:
@@ -160,23 +161,15 @@ class EdgeMessages(nn.Module):
             root = None if root is None else root + bias
         if kernels.usable(x):
             return self._fused(x, graphs, shift, scale, root, factor)
-        if self.edge_channels:
-            assert graphs.edge_attr is not None
-            edges = nn.functional.linear(graphs.edge_attr, self.edge.weight, shift)
-            messages = (segment.take(x, graphs.source) + edges).relu()
-            if scale is not None:
-                messages = messages * scale.index_select(0, graphs.source).unsqueeze(-1)
-            total = segment.sum(messages, graphs.target, x.size(0))
-        else:
-            # The other root of an edge's weight is the same for all edges of a node.
-            weight = None if scale is None else scale.index_select(0, graphs.source)
-            total = graphs.neighbours.sum((x + shift).relu(), weight)
+        if not self.edge_channels:
+            return graphs.neighbours.messages(x, shift, scale, root, factor)
+        assert graphs.edge_attr is not None
+        edges = nn.functional.linear(graphs.edge_attr, self.edge.weight, shift)
+        messages = (segment.take(x, graphs.source) + edges).relu()
         if scale is not None:
-            total = total * scale.unsqueeze(-1)
-        if root is not None:
-            own = (x + root).relu()
-            total = total + (own if scale is None else own * scale.square().unsqueeze(-1))
-        return total if factor is None else total + factor * x
+            messages = messages * scale.index_select(0, graphs.source).unsqueeze(-1)
+        total = segment.sum(messages, graphs.target, x.size(0))
+        return with_own(total, x, scale, root, factor)
 
     def _fused(
         self,

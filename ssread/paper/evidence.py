@@ -2,8 +2,9 @@
 
 import dataclasses
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,10 +13,10 @@ from ssread.errors import InputError
 from ssread.evaluate.keys import canonical_json, run_settings, selection
 from ssread.evaluate.protocol import Aggr, best_dropout, best_positions, trainings
 from ssread.evaluate.question import POSITIONS, Question
-from ssread.evaluate.report import Cell, model_name
+from ssread.evaluate.report import Cell, TableCell
 from ssread.evaluate.statistics import compare
 from ssread.evaluate.store import aggregation_name
-from ssread.paper.results import PaperResult, paper_result
+from ssread.paper.results import paper_result
 from ssread.train.runs import Run, Training
 
 __all__ = ["Evidence", "MissingCell"]
@@ -24,35 +25,16 @@ ABSENT = -1
 
 
 @dataclass(frozen=True)
-class MissingCell:
-    """A table cell without one seed whose folds were all trained with both readouts.
+class MissingCell(TableCell):
+    """A cell without one seed whose folds were all trained with both readouts.
 
     Attributes:
-        dataset: Its name.
-        arch: The architecture's name.
-        aggr: The aggregation, ``max+mean`` for several.
         done: Trainings of the cell that are there.
         total: Those it needs.
-        paper_global: The paper's figure for the global readout.
-        paper_ssread: The paper's figure for SSRead.
-        learn: What the encoders learn from.
-        task: What is predicted.
     """
 
-    dataset: str
-    arch: str
-    aggr: str
     done: int
     total: int
-    paper_global: PaperResult | None = None
-    paper_ssread: PaperResult | None = None
-    learn: str = field(default="supervised", kw_only=True)
-    task: str = field(default="class", kw_only=True)
-
-    @property
-    def model(self) -> str:
-        """The model in a few words."""
-        return model_name(self.arch, self.learn, self.task)
 
 
 class Evidence:
@@ -121,18 +103,18 @@ class Evidence:
 
     def _cell(self, arch: str, aggr: Aggr) -> Cell | MissingCell:
         name, learn, task = aggregation_name(arch, aggr), self.question.learn, self.question.task
-        paper = [
-            paper_result(self.dataset, arch, aggr, readout, learn) if task == "class" else None
-            for readout in ("global", "ssread")
-        ]
+        known: dict[str, Any] = {"learn": learn, "task": task}
+        if task == "class":
+            for readout in ("global", "ssread"):
+                known[f"paper_{readout}"] = paper_result(self.dataset, arch, aggr, readout, learn)
         before = self._rows_of(arch, aggr, None)
         after = np.full_like(before, ABSENT) if self.positions is None else self._rows_of(arch, aggr, self.positions)
         seeds = _complete(before, after)
         if self.positions is None or not seeds.any():
             done = int((before != ABSENT).sum() + (after != ABSENT).sum())
-            return MissingCell(self.dataset, arch, name, done, before.size + after.size, *paper, learn=learn, task=task)
+            return MissingCell(self.dataset, arch, name, done, before.size + after.size, **known)
         scores = [self._values("test_accuracy", places[seeds]) for places in (before, after)]
-        return Cell(self.dataset, arch, name, self.positions, compare(*scores), *paper, learn=learn, task=task)
+        return Cell(self.dataset, arch, name, self.positions, compare(*scores), **known)
 
     def _texts(self) -> set[str]:
         """All trainings of the question, as far as K is known."""

@@ -23,8 +23,8 @@ def measured(gain: float, spread: float = 0.03, seed: int = 0, num_seeds: int = 
 
 
 def cell(dataset: str, arch: str, aggr: str, comparison: Comparison) -> Cell:
-    paper = [paper_result(dataset, arch, aggr, readout) for readout in ("global", "ssread")]
-    return Cell(dataset, arch, aggr, 4, comparison, *paper)
+    paper = {f"paper_{readout}": paper_result(dataset, arch, aggr, readout) for readout in ("global", "ssread")}
+    return Cell(dataset, arch, aggr, 4, comparison, **paper)
 
 
 @pytest.fixture

@@ -11,14 +11,16 @@ from ssread.paper.results import PaperResult, paper_result
 from ssread.paper.sheet import Sheet
 
 
+def paper(dataset: str, aggr: str) -> dict[str, PaperResult | None]:
+    return {f"paper_{readout}": paper_result(dataset, "gcn", aggr, readout) for readout in ("global", "ssread")}
+
+
 def cell(before: list[list[float]], after: list[list[float]], dataset: str = "NCI1", aggr: str = "sum") -> Cell:
-    paper = [paper_result(dataset, "gcn", aggr, readout) for readout in ("global", "ssread")]
-    return Cell(dataset, "gcn", aggr, 8, compare(before, after), *paper)
+    return Cell(dataset, "gcn", aggr, 8, compare(before, after), **paper(dataset, aggr))
 
 
 def missing(done: int = 0) -> MissingCell:
-    paper = [paper_result("DD", "gcn", "sum", readout) for readout in ("global", "ssread")]
-    return MissingCell("DD", "gcn", "sum", done, 100, *paper)
+    return MissingCell("DD", "gcn", "sum", done, 100, **paper("DD", "sum"))
 
 
 AT_PAPER = cell([[0.79, 0.80], [0.80, 0.81]], [[0.81, 0.82], [0.82, 0.83]])
