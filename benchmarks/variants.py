@@ -4,7 +4,8 @@
 
 GCN with the sum, no dropout. *Train loss* and *validation* are means of the last passes; *moved* is the share of
 validation nodes whose position differs from that of ten passes before, *train / eval* the share whose position differs
-between batch statistics and running ones, both at the end. No test fold is touched.
+between batch statistics and running ones, *least share* that of the rarest position, all at the end. No test fold is
+touched.
 """
 
 import argparse
@@ -40,6 +41,7 @@ class Variant:
         falling: Whether the learning rate falls to 0 along half a cosine.
         after_global: Whether the first half is trained with the global readout; positions and a classifier that starts
             equal for all of them follow.
+        frozen: Whether the encoder stands still from then on.
     """
 
     name: str
@@ -48,6 +50,7 @@ class Variant:
     kmeans: bool = False
     falling: bool = False
     after_global: bool = False
+    frozen: bool = False
 
 
 VARIANTS = (
@@ -59,6 +62,7 @@ VARIANTS = (
     Variant("GRead, falling rate", "global", falling=True),
     Variant("SSRead, falling rate", falling=True),
     Variant("SSRead after GRead, falling rate", kmeans=True, falling=True, after_global=True),
+    Variant("SSRead after GRead, encoder frozen", kmeans=True, falling=True, after_global=True, frozen=True),
 )
 
 
@@ -89,6 +93,8 @@ def measure(graphs: GraphSet, variant: Variant, number: int, positions: int, pas
         train(engine, passes // 2)
         before, engine = engine._model, Alone(graphs, _run("ssread", positions, number), training)
         _start_from(engine._model, before, positions)
+        if variant.frozen:
+            _freeze(engine._model.encoder)
     if variant.readout == "ssread":
         _place(engine, variant, graphs, fold)
     train(engine, passes - len(losses))
@@ -99,6 +105,8 @@ def measure(graphs: GraphSet, variant: Variant, number: int, positions: int, pas
     }
     if looks:
         result["moved"] = 100 * float((looks[-1] != looks[-1 - LAST]).double().mean())
+        shares = torch.bincount(looks[-1], minlength=positions) / len(looks[-1])
+        result["least share"] = 100 * float(shares.min())
         result["train / eval"] = 100 * float((looks[-1] != _positions(engine, graphs, fold, True)).double().mean())
     return result
 
@@ -114,6 +122,12 @@ def _start_from(model: torch.nn.Module, trained: torch.nn.Module, positions: int
     model.encoder.load_state_dict(trained.encoder.state_dict())
     model.head.weight.copy_(trained.head.weight.repeat(1, positions))
     model.head.bias.copy_(trained.head.bias)
+
+
+def _freeze(encoder: torch.nn.Module) -> None:
+    encoder.requires_grad_(False)
+    encoder.eval()
+    encoder.train = lambda mode=True: encoder  # its running statistics stay, too
 
 
 @torch.no_grad()
@@ -151,7 +165,7 @@ def main() -> None:
     jobs = [(variant, number) for variant in chosen for number in range(options.folds)]
     pool = Parallel(n_jobs=-1)
     found = pool(delayed(measure)(graphs, *job, options.positions, options.passes) for job in jobs)
-    columns = ("train loss", "validation", "best validation", "moved", "train / eval")
+    columns = ("train loss", "validation", "best validation", "moved", "train / eval", "least share")
     table = Table(
         "variant", *columns, title=f"{graphs.name}, {options.folds} folds, {options.passes} passes, "
         f"K = {options.positions}; accuracies and shares in percent",
