@@ -8,9 +8,9 @@ import time
 import urllib.error
 import urllib.request
 import zipfile
-import zlib
 from pathlib import Path
 
+from ssread.data.tu_text import DAMAGE
 from ssread.errors import InputError
 
 TIMEOUT_SECONDS = 30
@@ -100,5 +100,5 @@ def _is_intact(path: Path) -> bool:
     try:
         with zipfile.ZipFile(path) as archive:
             return archive.testzip() is None
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError, NotImplementedError):
+    except DAMAGE:
         return False

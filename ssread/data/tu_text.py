@@ -19,6 +19,9 @@ from ssread.errors import InputError
 
 INDICATOR = "_graph_indicator.txt"
 
+#: What Python's reader of zips may raise where one is damaged; UnicodeDecodeError and NotImplementedError are among them.
+DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, ValueError, RuntimeError)
+
 
 class TextFiles:
     """The text files of one dataset, parsed on demand.
@@ -52,7 +55,7 @@ class TextFiles:
         try:
             with zipfile.ZipFile(path) as archive:
                 members = [member for member in archive.namelist() if member.endswith(".txt")]
-        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+        except DAMAGE as error:
             raise InputError(f"{path} is not a readable zip, or only part of one ({error}).") from None
         return {Path(member).name: partial(_unzip, path, member) for member in members}
 
@@ -67,7 +70,7 @@ class TextFiles:
     def _frame(self, kind: str, dtype: type) -> pd.DataFrame:
         try:
             content = self._open[f"{self.name}_{kind}.txt"]()
-        except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError) as error:
+        except DAMAGE as error:
             raise InputError(f"{self.called(kind)} cannot be read ({error}): get the data again.") from None
         if not content or content.isspace():
             return pd.DataFrame(np.empty((0, 1), dtype=dtype))

@@ -202,6 +202,18 @@ def test_any_damage_to_a_zip_gives_a_set_or_a_sentence(data: st.DataObject, tmp_
         read_tu(path).validate()
 
 
+def test_a_name_in_a_zip_that_is_no_text_gets_a_sentence(tmp_path: Path) -> None:
+    path = write_zip(GOOD, tmp_path / "SET.zip")
+    content = bytearray(path.read_bytes())
+    header = content.find(b"SET_A.txt", content.find(b"PK\x03\x04")) - len("SET/") - 30
+    assert content[header : header + 4] == b"PK\x03\x04"
+    content[header + 7] |= 8  # "the name is UTF-8", which it is not
+    content[header + 30] = 0x80
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="SET_A.txt in .* cannot be read .*get the data again"):
+        read_tu(path)
+
+
 def test_mutag_has_chemical_names(mutag: GraphSet) -> None:
     assert mutag.node_feature_names == ("C", "N", "O", "F", "I", "Cl", "Br")
     assert mutag.edge_feature_names == ("aromatic", "single", "double", "triple")
