@@ -15,7 +15,7 @@ test: $(READY)  ## the tests, all but the slow ones
 	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadgroup
 
 slow: $(READY)  ## the slow tests: killed processes, a Ray cluster, compilers, every documented command
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -m slow --durations=12
 
 lint: $(READY)  ## style and types
 	$(BIN)/ruff check .

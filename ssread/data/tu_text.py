@@ -19,7 +19,7 @@ from ssread.errors import InputError
 
 INDICATOR = "_graph_indicator.txt"
 
-#: What Python's reader of zips may raise where one is damaged; UnicodeDecodeError and NotImplementedError are among them.
+#: What Python's reader of zips may raise where one is damaged, UnicodeDecodeError and NotImplementedError among them.
 DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, ValueError, RuntimeError)
 
 

@@ -210,7 +210,7 @@ def test_a_name_in_a_zip_that_is_no_text_gets_a_sentence(tmp_path: Path) -> None
     content[header + 7] |= 8  # "the name is UTF-8", which it is not
     content[header + 30] = 0x80
     path.write_bytes(content)
-    with pytest.raises(InputError, match="SET_A.txt in .* cannot be read .*get the data again"):
+    with pytest.raises(InputError, match=r"SET_A.txt in .* cannot be read .*get the data again"):
         read_tu(path)
 
 
