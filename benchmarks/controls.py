@@ -71,8 +71,11 @@ def main() -> None:
     parser.add_argument("--positions", type=int, default=4)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--epochs", type=int, default=100)
+    parser.add_argument("--quick", action="store_true", help="one seed, a part of the dataset, two passes")
     options = parser.parse_args()
     graphs = dataset(options.dataset, 30, 4_000)
+    if options.quick:
+        graphs, options.seeds, options.epochs = graphs[::20], 1, 2
     jobs = [(which, seed) for which in ("GRead, wider layers", "GRead", "SSRead") for seed in range(options.seeds)]
     results = Parallel(n_jobs=-1)(
         delayed(measure)(graphs, which, options.learn, options.positions, seed, options.epochs) for which, seed in jobs

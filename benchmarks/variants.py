@@ -159,8 +159,11 @@ def main() -> None:
     parser.add_argument("--passes", type=int, default=100)
     parser.add_argument("--positions", type=int, default=8)
     parser.add_argument("--only", nargs="+", metavar="NAME", help="parts of the names of variants")
+    parser.add_argument("--quick", action="store_true", help="one fold of a part of the dataset, few passes")
     options = parser.parse_args()
     graphs = dataset(options.dataset, 30, 4_000)
+    if options.quick:
+        graphs, options.folds, options.passes = graphs[::20], 1, 2 * (LAST + 1)
     chosen = [v for v in VARIANTS if options.only is None or any(part in v.name for part in options.only)]
     jobs = [(variant, number) for variant in chosen for number in range(options.folds)]
     pool = Parallel(n_jobs=-1)
