@@ -74,6 +74,8 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="one seed, a part of the dataset, two passes")
     options = parser.parse_args()
     graphs = dataset(options.dataset, 30, 4_000)
+    if min(options.seeds, options.epochs, options.positions) < 1:
+        parser.error("seeds, epochs and positions are 1 or more")
     if options.quick:
         graphs, options.seeds, options.epochs = graphs[::20], 1, 2
     jobs = [(which, seed) for which in ("GRead, wider layers", "GRead", "SSRead") for seed in range(options.seeds)]

@@ -165,6 +165,10 @@ def main() -> None:
     if options.quick:
         graphs, options.folds, options.passes = graphs[::20], 1, 2 * (LAST + 1)
     chosen = [v for v in VARIANTS if options.only is None or any(part in v.name for part in options.only)]
+    if not chosen:
+        parser.error(f"no variant has that in its name; there are {', '.join(variant.name for variant in VARIANTS)}")
+    if not 1 <= options.folds <= 10 or options.passes < 2 * (LAST + 1):
+        parser.error(f"there are 1 to 10 folds, and it takes {2 * (LAST + 1)} passes at least")
     jobs = [(variant, number) for variant in chosen for number in range(options.folds)]
     pool = Parallel(n_jobs=-1)
     found = pool(delayed(measure)(graphs, *job, options.positions, options.passes) for job in jobs)
