@@ -23,8 +23,9 @@ from ssread.data.graphset import GraphSet
 from ssread.data.splits import stratified_folds
 from ssread.evaluate.runners import OnGPU
 from ssread.train import Run, Training
-from ssread.train.fit import _plan, train
+from ssread.train.fit import train
 from ssread.train.lifted import Lifted
+from ssread.train.plans import full_plan, in_step
 
 D, B = 128, 128
 LAYERS = {"gcn": 3, "gin": 5}
@@ -51,23 +52,20 @@ class Cohort:
     def __init__(self, graphs: GraphSet, arguments: dict, replicas: int):
         runs = [Run(arguments, seed=r // 10, fold=r % 10) for r in range(replicas)]
         seeds = {run.seed: stratified_folds(graphs, 10, seed=run.seed) for run in runs}
-        self.members = [seeds[run.seed][run.fold].train for run in runs]
-        self.generators = [torch.Generator().manual_seed(r) for r in range(replicas)]
-        self.training = Training()
-        self.engine = Lifted(graphs, runs, self.training, "cuda", print)
-        for _ in range(3):
-            self.engine.one_pass(self.plan())
-
-    def plan(self) -> torch.Tensor:
-        """The batches of a pass."""
-        return _plan(self.members, self.generators, self.training)
+        members = [seeds[run.seed][run.fold].train for run in runs]
+        generators = [torch.Generator().manual_seed(r) for r in range(replicas)]
+        training = Training()
+        plans = [in_step(full_plan(members, generators, training.batch_size), graphs, epoch) for epoch in range(4)]
+        self.plans = [plan.repeat(max(1, 8 // len(plan)), 1, 1) for plan in plans]
+        self.engine = Lifted(graphs, runs, training, "cuda", print)
+        for plan in 3 * self.plans:  # every size of batch is run, then recorded
+            self.engine.one_pass(plan)
 
     def milliseconds(self, least: float = 0.5) -> float:
-        """The median time of a step: passes of full batches, each timed as a whole."""
+        """The median time of a step: passes, each timed as a whole."""
         times, until = [], time.perf_counter() + least
-        while time.perf_counter() < until or len(times) < 3:
-            plan = self.plan()
-            plan = plan[: max(len(plan) - 1, 1)].repeat(max(1, 8 // len(plan)), 1, 1)
+        while time.perf_counter() < until or len(times) < len(self.plans):
+            plan = self.plans[len(times) % len(self.plans)]
             torch.cuda.synchronize()
             start = time.perf_counter()
             self.engine.one_pass(plan)
@@ -75,16 +73,21 @@ class Cohort:
         return 1e3 * statistics.median(times)
 
     def edges(self) -> int:
-        """Edges of one step, of all models."""
-        plan = self.plan()[0]
-        counts = self.engine._on_host.edge_ptr.diff()
-        return int((counts[plan.clamp(min=0)] * (plan >= 0)).sum())
+        """Edges of a step, of all models, on average."""
+        return self._per_step(self.engine._on_host.edge_counts)
 
     def nodes(self) -> int:
-        """Nodes of one step, of all models, without padding."""
-        plan = self.plan()[0]
-        counts = self.engine._on_host.node_ptr.diff()
-        return int((counts[plan.clamp(min=0)] * (plan >= 0)).sum())
+        """Nodes of a step, of all models, on average, without padding."""
+        return self._per_step(self.engine._on_host.node_counts)
+
+    def padded_nodes(self) -> int:
+        """The same with padding."""
+        rooms = [room.num_nodes for plan in self.plans for room in self.engine._make_room(plan)]
+        return int(statistics.mean(rooms)) * self.plans[0].size(1)
+
+    def _per_step(self, counts: torch.Tensor) -> int:
+        steps = sum(len(plan) for plan in self.plans)
+        return sum(int((counts[plan.clamp(min=0)] * (plan >= 0)).sum()) for plan in self.plans) // steps
 
 
 def median_ms(function, least: float = 0.2, calls: int = 5) -> float:

@@ -34,7 +34,8 @@ from ssread.train import Run, Training
 from ssread.train.engine import Alone
 from ssread.train.graphcl import contrastive_loss
 from ssread.train.lifted import Lifted
-from ssread.train.unsupervised import even_batches, unlabelled
+from ssread.train.plans import even_plan
+from ssread.train.unsupervised import unlabelled
 from ssread.train.views import views, without_masked
 
 WIDTH, LAYERS = 32, 5
@@ -169,7 +170,7 @@ def epochs_of_ours(graphs: GraphSet, training: Training, seed: int, epochs: int)
     torch.set_num_threads(1)
     engine = Alone(unlabelled(graphs), Run(MODEL, seed, 0, learn="graphcl"), training)
     order = torch.randperm(len(graphs)).unsqueeze(0)
-    plan = torch.stack(list(even_batches(order, training.batch_size)))
+    plan = even_plan(order, training.batch_size)
     engine.one_pass(plan[:2])
     start = time.perf_counter()
     for _ in range(epochs):
@@ -213,7 +214,7 @@ def on_gpu(graphs: GraphSet, encoders: int, epochs: int) -> tuple[float, float]:
     def seconds(which: list[Run]) -> float:
         engine = Lifted(unlabelled(graphs), which, training, "cuda")
         order = torch.stack([torch.randperm(len(graphs)) for _ in which])
-        plan = torch.stack(list(even_batches(order, training.batch_size)))
+        plan = even_plan(order, training.batch_size)
         for _ in range(2):
             engine.one_pass(plan)
         torch.cuda.synchronize()

@@ -26,7 +26,7 @@ class Neighbours:
         target: The node every edge enters, [E].
         num_nodes: The number of nodes N.
         start: Where each node's edges begin, [N + 1], where edges are known to be sorted by the node they leave.
-        symmetric: Whether every edge is known to have its reverse, with the same features; with ``start`` only.
+        symmetric: Whether every edge is known to have its reverse, with the same features.
         needless: The edges, [E], whose ends are padding: a GPU leaves them out, where they would form long rows.
     """
 
@@ -40,7 +40,8 @@ class Neighbours:
         needless: Tensor | None = None,
     ):
         self.source, self.target, self.num_nodes = source, target, num_nodes
-        self._start, self._symmetric, self._needless = start, symmetric, needless
+        self.symmetric = symmetric
+        self._start, self._needless = start, needless
         self._inverse_root_degree: Tensor | None = None
 
     def sum(self, values: Tensor, weight: Tensor | None = None) -> Tensor:
@@ -78,7 +79,7 @@ class Neighbours:
     def inverse_root_degree(self) -> Tensor:
         """One over the root of the number of edges that enter a node and one more, [N]."""
         if self._inverse_root_degree is None:  # a cached_property has a lock, which torch.compile cannot see through
-            if self._start is not None and self._symmetric:
+            if self._start is not None and self.symmetric:
                 degree = self._start.diff()
             else:
                 degree = segment.count(self.target, self.num_nodes)
@@ -88,7 +89,7 @@ class Neighbours:
     @cached_property
     def entering(self) -> "Bags":
         """The edges by the node they enter, each naming the node it left."""
-        if self._start is not None and self._symmetric:
+        if self.symmetric:
             return self.leaving
         return Bags.of(self.target, self.source, self.num_nodes, self._needless)
 

@@ -15,7 +15,7 @@ __all__ = ["norm_relu_dropout"]
 def norm_relu_dropout(
     x: Tensor, mask: Tensor | None, weight: Tensor, bias: Tensor, eps: float, relu: bool, dropout: float
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Normalised rows, with relu and dropout where asked for, and the mean and variance of the real rows.
+    """Normalised rows, with relu and dropout where asked for, and the mean and unbiased variance of the real rows.
 
     The dropout of a replica follows from one random number, drawn with torch's generator: backward draws it again
     from there instead of reading a mask.
@@ -32,67 +32,74 @@ def norm_relu_dropout(
     mask = x.new_ones(x.size(0)) if mask is None else mask
     seed = torch.randint(2**31 - 1, (1,), device=x.device) if dropout > 0 else mask[:1].long()
     arrays = (x, mask, weight, bias, seed)
-    y, mean, var = _NormReluDropout.apply(*(array.unsqueeze(0) for array in arrays), eps, relu, dropout)
-    return y.squeeze(0), mean.squeeze(0), var.squeeze(0)
+    y, mean, _, unbiased, _ = _NormReluDropout.apply(*(array.unsqueeze(0) for array in arrays), eps, relu, dropout)
+    return y.squeeze(0), mean.squeeze(0), unbiased.squeeze(0)
 
 
 #: Entries of a tile and warps of a program, measured on an H200.
 STATISTICS, APPLY, BACKWARD_SUMS, BACKWARD_APPLY = (4096, 1), (2048, 4), (1024, 1), (512, 1)
+
+#: How many tiles a program adds up where there would be this many programs: so fewer sums are written and read.
+TILES, MANY = 8, 8000
 
 
 class _NormReluDropout(torch.autograd.Function):
     @staticmethod
     def forward(
         x: Tensor, mask: Tensor, weight: Tensor, bias: Tensor, seed: Tensor, eps: float, relu: bool, dropout: float
-    ) -> tuple[Tensor, Tensor, Tensor]:
+    ) -> tuple[Tensor, ...]:
         x, mask = x.contiguous(), mask.contiguous()
         sizes = x.size(1), x.size(2)
         grid, shape = _cut(x, STATISTICS)
         blocks = x.new_empty(x.size(0), grid[0], 2, x.size(2))
         counts = x.new_empty(x.size(0), grid[0])
-        mean, var = x.new_empty(2, x.size(0), x.size(2))
+        mean, var, unbiased = x.new_empty(3, x.size(0), x.size(2))
+        rows = x.new_empty(x.size(0))
         y = torch.empty_like(x)
         if x.numel() == 0:
-            return y, mean.zero_(), var.zero_()
+            return y, mean.zero_(), var.zero_(), unbiased.zero_(), rows.zero_()
         _statistics[grid](x, mask, blocks, counts, *sizes, **shape)
-        _combine[(triton.cdiv(x.size(2), 32), x.size(0))](blocks, counts, mean, var, grid[0], x.size(2), BLOCKS=32)
+        _combine[(triton.cdiv(x.size(2), 32), x.size(0))](
+            blocks, counts, mean, var, unbiased, rows, grid[0], x.size(2), BLOCKS=32
+        )
         grid, shape = _cut(x, APPLY)
         _apply[grid](
             x, y, mean, var, weight.contiguous(), bias.contiguous(), seed.contiguous(), *sizes, eps, dropout,
             RELU=relu, DROPOUT=dropout > 0, **shape,
         )  # fmt: skip
-        return y, mean, var
+        return y, mean, var, unbiased, rows
 
     @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor, Tensor]) -> None:
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
         x, mask, weight, bias, seed, ctx.eps, ctx.relu, ctx.dropout = inputs
-        _, mean, var = output
-        ctx.mark_non_differentiable(mean, var)
-        ctx.save_for_backward(x, mask, weight, bias, seed, mean, var)
+        _, mean, var, _, rows = output
+        ctx.mark_non_differentiable(*output[1:])
+        ctx.save_for_backward(x, mask, weight, bias, seed, mean, var, rows)
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grad: Tensor, *_: Any) -> tuple[Tensor | None, ...]:
-        x, mask, weight, bias, seed, mean, var = (tensor.contiguous() for tensor in ctx.saved_tensors)
+        x, mask, weight, bias, seed, mean, var, rows = (tensor.contiguous() for tensor in ctx.saved_tensors)
         grad, grad_x = grad.contiguous(), torch.empty_like(x)
         sizes = x.size(1), x.size(2)
         grid, shape = _cut(x, BACKWARD_SUMS)
         total = x.new_zeros(x.size(0), 2, x.size(2))
         if x.numel() > 0:
+            tiles = TILES if grid[0] * grid[1] > MANY else 1
+            grid = (triton.cdiv(grid[0], tiles), grid[1])
             sums = x.new_empty(x.size(0), grid[0], 2, x.size(2))
             flags = {"RELU": ctx.relu, "DROPOUT": ctx.dropout > 0}
             arrays = (x, grad, mean, var, weight, bias, seed)
-            _backward_sums[grid](*arrays, sums, *sizes, ctx.eps, ctx.dropout, **flags, **shape)
+            _backward_sums[grid](*arrays, sums, *sizes, ctx.eps, ctx.dropout, TILES=tiles, **flags, **shape)
             total = sums.sum(dim=1)
-            real = mask.sum(dim=1)
             grid, shape = _cut(x, BACKWARD_APPLY)
-            _backward_apply[grid](*arrays, mask, real, total, grad_x, *sizes, ctx.eps, ctx.dropout, **flags, **shape)
+            _backward_apply[grid](*arrays, mask, rows, total, grad_x, *sizes, ctx.eps, ctx.dropout, **flags, **shape)
         return grad_x, None, total[:, 1], total[:, 0], None, None, None, None
 
     @staticmethod
     def vmap(info: Any, in_dims: tuple[int | None, ...], *inputs: Any) -> tuple[tuple[Tensor, ...], tuple[int, ...]]:
         outputs = _NormReluDropout.apply(*fold(info.batch_size, in_dims, inputs))
-        return tuple(unfold(info.batch_size, output) for output in outputs), (0, 0, 0)
+        return tuple(unfold(info.batch_size, output) for output in outputs), (0, 0, 0, 0, 0)
 
 
 def _cut(x: Tensor, tile: tuple[int, int]) -> tuple[tuple[int, int], dict[str, int]]:
@@ -121,8 +128,8 @@ def _statistics(x, mask, blocks, counts, N, D, ROWS: tl.constexpr, CHANNELS: tl.
 
 
 @triton.jit
-def _combine(blocks, counts, mean, var, P, D, BLOCKS: tl.constexpr):
-    """Mean and variance of all rows from those of the blocks."""
+def _combine(blocks, counts, mean, var, unbiased, rows_of_all, P, D, BLOCKS: tl.constexpr):
+    """Mean, both variances and number of all rows from those of the blocks."""
     replica = tl.program_id(1).to(tl.int64)
     channel = tl.program_id(0) * 32 + tl.arange(0, 32)
     total = tl.zeros((BLOCKS, 32), dtype=tl.float32)
@@ -145,8 +152,13 @@ def _combine(blocks, counts, mean, var, P, D, BLOCKS: tl.constexpr):
         away = tl.load(blocks + at, mask=inside, other=0.0) - centre[None, :]
         squares = tl.load(blocks + at + D, mask=inside, other=0.0)
         total += tl.where(inside, squares + rows[:, None] * away * away, 0.0)
-    tl.store(mean + replica * D + channel, centre, mask=channel < D)
-    tl.store(var + replica * D + channel, tl.sum(total, axis=0) / count, mask=channel < D)
+    squares = tl.sum(total, axis=0)
+    at = replica * D + channel
+    tl.store(mean + at, centre, mask=channel < D)
+    tl.store(var + at, squares / count, mask=channel < D)
+    tl.store(unbiased + at, squares / tl.maximum(count - 1.0, 1.0), mask=channel < D)
+    if tl.program_id(0) == 0:
+        tl.store(rows_of_all + replica, count)
 
 
 @triton.jit
@@ -200,23 +212,28 @@ def _through(
 @triton.jit
 def _backward_sums(
     x, grad, mean, var, weight, bias, seed, sums, N, D, eps, dropout,
-    ROWS: tl.constexpr, CHANNELS: tl.constexpr, RELU: tl.constexpr, DROPOUT: tl.constexpr,
+    ROWS: tl.constexpr, CHANNELS: tl.constexpr, RELU: tl.constexpr, DROPOUT: tl.constexpr, TILES: tl.constexpr,
 ):  # fmt: skip
     replica = tl.program_id(1).to(tl.int64)
-    row, channel = tl.program_id(0) * ROWS + tl.arange(0, ROWS), tl.arange(0, CHANNELS)
-    here = row[:, None] * D + channel[None, :]
-    inside = (row < N)[:, None] & (channel < D)[None, :]
-    g, normal, _ = _through(
-        x, grad, mean, var, weight, bias, seed, replica, here, inside, channel, N, D, eps, dropout, RELU, DROPOUT
-    )
+    channel = tl.arange(0, CHANNELS)
+    of_g, of_normal = tl.zeros((ROWS, CHANNELS), dtype=tl.float32), tl.zeros((ROWS, CHANNELS), dtype=tl.float32)
+    for tile in range(TILES):
+        row = (tl.program_id(0) * TILES + tile) * ROWS + tl.arange(0, ROWS)
+        here = row[:, None] * D + channel[None, :]
+        inside = (row < N)[:, None] & (channel < D)[None, :]
+        g, normal, _ = _through(
+            x, grad, mean, var, weight, bias, seed, replica, here, inside, channel, N, D, eps, dropout, RELU, DROPOUT
+        )
+        of_g += g
+        of_normal += g * normal
     sums += (replica * tl.num_programs(0) + tl.program_id(0)) * 2 * D
-    tl.store(sums + channel, tl.sum(g, axis=0), mask=channel < D)
-    tl.store(sums + D + channel, tl.sum(g * normal, axis=0), mask=channel < D)
+    tl.store(sums + channel, tl.sum(of_g, axis=0), mask=channel < D)
+    tl.store(sums + D + channel, tl.sum(of_normal, axis=0), mask=channel < D)
 
 
 @triton.jit
 def _backward_apply(
-    x, grad, mean, var, weight, bias, seed, mask, real, total, grad_x, N, D, eps, dropout,
+    x, grad, mean, var, weight, bias, seed, mask, rows, total, grad_x, N, D, eps, dropout,
     ROWS: tl.constexpr, CHANNELS: tl.constexpr, RELU: tl.constexpr, DROPOUT: tl.constexpr,
 ):  # fmt: skip
     replica = tl.program_id(1).to(tl.int64)
@@ -226,7 +243,7 @@ def _backward_apply(
     g, normal, w = _through(
         x, grad, mean, var, weight, bias, seed, replica, here, inside, channel, N, D, eps, dropout, RELU, DROPOUT
     )
-    count = tl.maximum(tl.load(real + replica), 1.0)
+    count = tl.load(rows + replica)
     of_g = tl.load(total + replica * 2 * D + channel, mask=channel < D, other=0.0) / count
     of_normal = tl.load(total + replica * 2 * D + D + channel, mask=channel < D, other=0.0) / count
     counts = tl.load(mask + replica * N + row, mask=row < N, other=0.0)

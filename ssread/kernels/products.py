@@ -13,13 +13,18 @@ from torch import Tensor
 
 from ssread.kernels.lifting import fold, power_of_2, unfold
 
-__all__ = ["linear"]
+__all__ = ["linear", "sum_of_outer"]
 
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """Rows [N, i] times the transposed weight [o, i] plus the bias [o], [N, o]."""
     stacked = None if bias is None else bias.unsqueeze(0)
     return _Linear.apply(x.unsqueeze(0), weight.unsqueeze(0), stacked).squeeze(0)
+
+
+def sum_of_outer(a: Tensor, b: Tensor) -> Tensor:
+    """The sum of the outer products of rows [R, N, o] and rows [R, N, i], [R, o, i]."""
+    return _over_rows(a, b, and_sums=False)[0]
 
 
 #: Into how many parts the rows are cut where a product adds up over them.
@@ -45,8 +50,7 @@ class _Linear(torch.autograd.Function):
         # Tensor cores read what they add up over in a row: the small factor is turned, not the large one.
         turned = weight.mT.contiguous()
         grad_x = _rows_times(grad, turned, None) if ctx.needs_input_grad[0] else None
-        grad_weight = _over_rows(grad, x.contiguous()) if ctx.needs_input_grad[1] else None
-        return grad_x, grad_weight, grad.sum(dim=1) if ctx.has_bias else None
+        return grad_x, *_over_rows(grad, x.contiguous(), ctx.has_bias)
 
     @staticmethod
     def vmap(info: Any, in_dims: tuple[int | None, ...], *inputs: Any) -> tuple[Tensor, int]:
@@ -69,17 +73,21 @@ def _rows_times(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     return out
 
 
-def _over_rows(a: Tensor, b: Tensor) -> Tensor:
-    """The transposed a [R, N, o] times b [R, N, i], [R, o, i]; parts of the rows on their own, then added in order."""
+def _over_rows(a: Tensor, b: Tensor, and_sums: bool) -> tuple[Tensor, Tensor | None]:
+    """:func:`sum_of_outer`, and the sum of the rows of ``a`` [R, o] where asked; parts on their own, added in order."""
     replicas, rows, leaving = a.shape
     entering = b.size(2)
     out = a.new_empty(replicas, PARTS, leaving, entering)
+    sums = a.new_empty(replicas, PARTS, leaving) if and_sums else None
     if out.numel() > 0:
         tile = {"ROWS": 32, "OUT": min(max(power_of_2(leaving), 16), 128), "IN": min(max(power_of_2(entering), 16), 64)}
         part = triton.cdiv(triton.cdiv(rows, PARTS), tile["ROWS"]) * tile["ROWS"]
         grid = (triton.cdiv(leaving, tile["OUT"]) * triton.cdiv(entering, tile["IN"]), replicas, PARTS)
-        _sum_of_outer[grid](a, b, out, rows, part, leaving, entering, **tile, num_warps=4, num_stages=3)
-    return out.sum(dim=1)
+        _sum_of_outer[grid](
+            a, b, out, out if sums is None else sums, rows, part, leaving, entering, SUMS=and_sums, **tile,
+            num_warps=4, num_stages=3,
+        )  # fmt: skip
+    return out.sum(dim=1), None if sums is None else sums.sum(dim=1)
 
 
 @triton.jit
@@ -105,7 +113,9 @@ def _times(
 
 
 @triton.jit
-def _sum_of_outer(a, b, out, N, PART, M, D, ROWS: tl.constexpr, OUT: tl.constexpr, IN: tl.constexpr):
+def _sum_of_outer(
+    a, b, out, sums, N, PART, M, D, ROWS: tl.constexpr, OUT: tl.constexpr, IN: tl.constexpr, SUMS: tl.constexpr
+):
     replica, part = tl.program_id(1).to(tl.int64), tl.program_id(2)
     across = tl.cdiv(D, IN)
     leaving = tl.program_id(0) // across * OUT + tl.arange(0, OUT)
@@ -114,10 +124,16 @@ def _sum_of_outer(a, b, out, N, PART, M, D, ROWS: tl.constexpr, OUT: tl.constexp
     a += replica * N * M + leaving[:, None]
     b += replica * N * D + entering[None, :]
     total = tl.zeros((OUT, IN), dtype=tl.float32)
+    of_a = tl.zeros((OUT,), dtype=tl.float32)
     for first in range(part * PART, tl.minimum(part * PART + PART, N), ROWS):
         row = first + tl.arange(0, ROWS)
         left = tl.load(a + row[None, :] * M, mask=is_leaving & (row < N)[None, :], other=0.0)
         right = tl.load(b + row[:, None] * D, mask=(row < N)[:, None] & is_entering, other=0.0)
         total = tl.dot(left, right, total, input_precision="tf32x3")
+        if SUMS:
+            of_a += tl.sum(left, axis=1)
+    if SUMS:
+        if tl.program_id(0) % across == 0:
+            tl.store(sums + (replica * tl.num_programs(2) + part) * M + leaving, of_a, mask=leaving < M)
     out += (replica * tl.num_programs(2) + part) * M * D
     tl.store(out + leaving[:, None] * D + entering[None, :], total, mask=is_leaving & is_entering)

@@ -8,6 +8,7 @@ import triton.language as tl
 from torch import Tensor
 
 from ssread.kernels.lifting import fold, power_of_2, unfold
+from ssread.kernels.products import sum_of_outer
 
 __all__ = ["REDUCTIONS", "align", "reduce"]
 
@@ -23,7 +24,7 @@ def align(H: Tensor, directions: Tensor, gamma: float) -> tuple[Tensor, Tensor]:
         directions: Prototypes of length one, [K, d].
         gamma: The smoothing of the minimum, 0 for none.
     """
-    positions, costs = _Align.apply(H.detach().unsqueeze(0), directions.unsqueeze(0), gamma)
+    positions, costs, _ = _Align.apply(H.detach().unsqueeze(0), directions.unsqueeze(0), gamma)
     return positions.squeeze(0), costs.squeeze(0)
 
 
@@ -32,7 +33,7 @@ def reduce(x: Tensor, start: Tensor, positions: Tensor | None, num_positions: in
 
     Args:
         x: Rows that stand graph by graph, [N, d].
-        start: Where each graph's rows begin, [B + 1].
+        start: Where each graph's rows begin, [B + 1]; those behind the last graph's are nobody's.
         positions: The position of every row, [N]; None for one position.
         num_positions: K.
         how: ``sum``, ``mean`` or ``max`` (equal entries share the gradient).
@@ -43,51 +44,42 @@ def reduce(x: Tensor, start: Tensor, positions: Tensor | None, num_positions: in
 
 
 #: Entries of a tile and warps of a program, measured on an H200.
-ALIGN, REDUCE, REDUCE_BACKWARD = (8192, 4), (512, 1), (4096, 1)
+REDUCE, REDUCE_BACKWARD = (512, 1), (4096, 1)
 
-#: How matrix units keep float32 precision: three products of numbers of 11 bits each.
-_PRECISION = tl.constexpr("tf32x3")
+#: Nodes and channels of a tile, how many of them are on their way at a time, and warps of a program, measured too.
+ALIGN = {"ROWS": 64, "CHANNELS": 32, "num_stages": 3, "num_warps": 4}
 
 
 class _Align(torch.autograd.Function):
     @staticmethod
-    def forward(H: Tensor, directions: Tensor, gamma: float) -> tuple[Tensor, Tensor]:
+    def forward(H: Tensor, directions: Tensor, gamma: float) -> tuple[Tensor, Tensor, Tensor]:
         R, N, d = H.shape
+        K = directions.size(1)
         positions = torch.empty(R, N, dtype=torch.long, device=H.device)
-        costs = H.new_empty(R, N)
+        costs, shares = H.new_empty(R, N), H.new_empty(R, N, K)
         if H.numel() > 0:
-            rows, shape = _shape(H, directions)
-            _align[(triton.cdiv(N, rows), R)](
-                H.contiguous(), directions.contiguous(), positions, costs, N, d, directions.size(1), gamma, **shape
-            )
-        return positions, costs
+            _align[(triton.cdiv(N, ALIGN["ROWS"]), R)](
+                H.contiguous(), directions.contiguous(), positions, costs, shares, N, d, K, gamma,
+                POSITIONS=max(power_of_2(K), 16), **ALIGN,
+            )  # fmt: skip
+        return positions, costs, shares
 
     @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
-        H, directions, ctx.gamma = inputs
-        ctx.mark_non_differentiable(output[0])
-        ctx.save_for_backward(H, directions)
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor, Tensor]) -> None:
+        positions, _, shares = output
+        ctx.mark_non_differentiable(positions, shares)
+        ctx.save_for_backward(inputs[0], shares)
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, _: Any, grad: Tensor) -> tuple[None, Tensor, None]:
-        H, directions = (tensor.contiguous() for tensor in ctx.saved_tensors)
-        R, N, d = H.shape
-        rows, shape = _shape(H, directions)
-        programs = triton.cdiv(N, rows)
-        total = torch.zeros_like(directions)
-        if H.numel() > 0:
-            sums = H.new_empty(R, programs, directions.size(1), d)
-            _align_backward[(programs, R)](
-                H, directions, grad.contiguous(), sums, N, d, directions.size(1), ctx.gamma, **shape
-            )
-            total = sums.sum(dim=1)
-        return None, total, None
+    def backward(ctx: Any, _: Any, grad: Tensor, *__: Any) -> tuple[None, Tensor, None]:
+        H, shares = ctx.saved_tensors
+        return None, sum_of_outer(shares * -grad.unsqueeze(-1), H.contiguous()), None
 
     @staticmethod
-    def vmap(info: Any, in_dims: tuple[int | None, ...], *inputs: Any) -> tuple[tuple[Tensor, ...], tuple[int, int]]:
+    def vmap(info: Any, in_dims: tuple[int | None, ...], *inputs: Any) -> tuple[tuple[Tensor, ...], tuple[int, ...]]:
         outputs = _Align.apply(*fold(info.batch_size, in_dims, inputs))
-        return tuple(unfold(info.batch_size, output) for output in outputs), (0, 0)
+        return tuple(unfold(info.batch_size, output) for output in outputs), (0, 0, 0)
 
 
 class _Reduce(torch.autograd.Function):
@@ -114,8 +106,8 @@ class _Reduce(torch.autograd.Function):
         R, N, d = x.shape
         graphs = start.size(1) - 1
         grad_x = torch.empty_like(x, memory_format=torch.contiguous_format)
-        if grad_x.numel() > 0 and graphs > 0:
-            _reduce_backward[(ctx.num_positions, graphs, R)](
+        if grad_x.numel() > 0:
+            _reduce_backward[(ctx.num_positions, graphs + 1, R)](
                 *_arrays(x, start, positions), out.contiguous(), grad.contiguous(), grad_x, N, d,
                 **_blocks(x, positions, REDUCE_BACKWARD), HOW=ctx.how,
             )  # fmt: skip
@@ -124,14 +116,6 @@ class _Reduce(torch.autograd.Function):
     @staticmethod
     def vmap(info: Any, in_dims: tuple[int | None, ...], *inputs: Any) -> tuple[Tensor, int]:
         return unfold(info.batch_size, _Reduce.apply(*fold(info.batch_size, in_dims, inputs))), 0
-
-
-def _shape(H: Tensor, directions: Tensor) -> tuple[int, dict[str, int]]:
-    """The nodes of one program and the padded sizes; a matrix unit takes 16 of everything at least."""
-    channels, positions = max(power_of_2(H.size(2)), 16), max(power_of_2(directions.size(1)), 16)
-    entries, warps = ALIGN
-    rows = max(min(entries // channels, 64), 16)
-    return rows, {"ROWS": rows, "CHANNELS": channels, "POSITIONS": positions, "num_warps": warps}
 
 
 def _arrays(x: Tensor, start: Tensor, positions: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
@@ -146,65 +130,47 @@ def _blocks(x: Tensor, positions: Tensor | None, tile: tuple[int, int]) -> dict[
 
 
 @triton.jit
-def _costs(H, directions, replica, row, N, D, K, CHANNELS: tl.constexpr, POSITIONS: tl.constexpr):
-    """Node vectors, their lengths (1 for a zero vector), costs before and after the clamp (infinite beyond K)."""
-    channel, position = tl.arange(0, CHANNELS), tl.arange(0, POSITIONS)
-    h = tl.load(
-        H + replica * N * D + row[:, None] * D + channel[None, :],
-        mask=(row < N)[:, None] & (channel < D)[None, :], other=0.0,
-    )  # fmt: skip
-    p = tl.load(
-        directions + replica * K * D + position[None, :] * D + channel[:, None],
-        mask=(position < K)[None, :] & (channel < D)[:, None], other=0.0,
-    )  # fmt: skip
-    length = tl.sqrt(tl.sum(h * h, axis=1))
-    length = tl.where(length == 0, 1.0, length)
-    free = 1.0 - tl.dot(h, p, input_precision=_PRECISION) / length[:, None]
-    cost = tl.where(free < 0, 0.0, tl.where(free > 2, 2.0, free))
-    return h, length, free, tl.where((position < K)[None, :], cost, float("inf"))
-
-
-@triton.jit
 def _align(
-    H, directions, positions, costs, N, D, K, gamma,
+    H, directions, positions, costs, shares, N, D, K, gamma,
     ROWS: tl.constexpr, CHANNELS: tl.constexpr, POSITIONS: tl.constexpr,
 ):  # fmt: skip
+    """Position and soft cost of every node, and its shares: minus the cost's gradient with respect to the directions
+    is the share of the position times the node vector."""
     replica = tl.program_id(1).to(tl.int64)
-    row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
-    _, _, _, cost = _costs(H, directions, replica, row, N, D, K, CHANNELS, POSITIONS)
+    row, position = tl.program_id(0) * ROWS + tl.arange(0, ROWS), tl.arange(0, POSITIONS)
+    is_row, is_position = row < N, position < K
+    H += replica * N * D + row[:, None] * D
+    directions += replica * K * D + position[None, :] * D
+    along = tl.zeros((ROWS, POSITIONS), dtype=tl.float32)
+    squares = tl.zeros((ROWS,), dtype=tl.float32)
+    for first in range(0, D, CHANNELS):
+        channel = first + tl.arange(0, CHANNELS)
+        h = tl.load(H + channel[None, :], mask=is_row[:, None] & (channel < D)[None, :], other=0.0)
+        p = tl.load(directions + channel[:, None], mask=is_position[None, :] & (channel < D)[:, None], other=0.0)
+        along = tl.dot(h, p, along, input_precision="tf32x3")
+        squares += tl.sum(h * h, axis=1)
+    length = tl.sqrt(squares)
+    length = tl.where(length == 0, 1.0, length)  # a zero vector has no direction, and cost 1 everywhere
+    free = 1.0 - along / length[:, None]
+    cost = tl.where(free < 0, 0.0, tl.where(free > 2, 2.0, free))
+    cost = tl.where(is_position[None, :], cost, float("inf"))
     least = tl.min(cost, axis=1)
     best = tl.argmin(cost, axis=1)
     if gamma > 0:
-        soft = least - gamma * tl.log(tl.sum(tl.exp((least[:, None] - cost) / gamma), axis=1))
+        share = tl.exp((least[:, None] - cost) / gamma)
+        total = tl.sum(share, axis=1)
+        soft = least - gamma * tl.log(total)
+        share = share / total[:, None]
     else:
         soft = least
+        share = tl.where(position[None, :] == best[:, None], 1.0, 0.0)
     # A vector that is not a number has no least cost: it stays at position 0, and its cost tells.
     broken = tl.max(tl.where(cost != cost, 1, 0), axis=1) > 0
-    tl.store(positions + replica * N + row, tl.where(broken, 0, best).to(tl.int64), mask=row < N)
-    tl.store(costs + replica * N + row, tl.where(broken, float("nan"), soft), mask=row < N)
-
-
-@triton.jit
-def _align_backward(
-    H, directions, grad, sums, N, D, K, gamma,
-    ROWS: tl.constexpr, CHANNELS: tl.constexpr, POSITIONS: tl.constexpr,
-):  # fmt: skip
-    replica = tl.program_id(1).to(tl.int64)
-    row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
-    position, channel = tl.arange(0, POSITIONS), tl.arange(0, CHANNELS)
-    h, length, free, cost = _costs(H, directions, replica, row, N, D, K, CHANNELS, POSITIONS)
-    least = tl.min(cost, axis=1)
-    if gamma > 0:
-        share = tl.exp((least[:, None] - cost) / gamma)
-        share = share / tl.sum(share, axis=1)[:, None]
-    else:
-        share = tl.where(position[None, :] == tl.argmin(cost, axis=1)[:, None], 1.0, 0.0)
-    g = tl.load(grad + replica * N + row, mask=row < N, other=0.0)
-    share = tl.where((free < 0) | (free > 2), 0.0, share) * (-g / length)[:, None]
-    share = tl.where((row < N)[:, None] & (position < K)[None, :], share, 0.0)
-    total = tl.dot(tl.trans(share), h, input_precision=_PRECISION)
-    at = (replica * tl.num_programs(0) + tl.program_id(0)) * K * D + position[:, None] * D + channel[None, :]
-    tl.store(sums + at, total, mask=(position < K)[:, None] & (channel < D)[None, :])
+    tl.store(positions + replica * N + row, tl.where(broken, 0, best).to(tl.int64), mask=is_row)
+    tl.store(costs + replica * N + row, tl.where(broken, float("nan"), soft), mask=is_row)
+    share = tl.where((free < 0) | (free > 2), 0.0, share) / length[:, None]
+    at = (replica * N + row)[:, None] * K + position[None, :]
+    tl.store(shares + at, share, mask=is_row[:, None] & is_position[None, :])
 
 
 @triton.jit
@@ -254,9 +220,19 @@ def _reduce_backward(
 ):  # fmt: skip
     position, graph, replica = tl.program_id(0), tl.program_id(1), tl.program_id(2).to(tl.int64)
     channel = tl.arange(0, CHANNELS)
-    begin = tl.load(start + replica * (tl.num_programs(1) + 1) + graph)
-    end = tl.load(start + replica * (tl.num_programs(1) + 1) + graph + 1)
-    group = (replica * tl.num_programs(1) + graph) * tl.num_programs(0) + position
+    B = tl.num_programs(1) - 1
+    begin = tl.load(start + replica * (B + 1) + graph)
+    if graph == B:  # rows behind the last graph, dealt out to the programs of all positions
+        for first in range(begin + position * ROWS, N, tl.num_programs(0) * ROWS):
+            row = first + tl.arange(0, ROWS)
+            here = (replica * N + row)[:, None] * D + channel[None, :]
+            tl.store(
+                grad_x + here, tl.zeros((ROWS, CHANNELS), dtype=tl.float32),
+                mask=(row < N)[:, None] & (channel < D)[None, :],
+            )  # fmt: skip
+        return
+    end = tl.load(start + replica * (B + 1) + graph + 1)
+    group = (replica * B + graph) * tl.num_programs(0) + position
     g = tl.load(grad + group * D + channel, mask=channel < D, other=0.0)
     if HOW == 2:
         best = tl.load(out + group * D + channel, mask=channel < D, other=0.0)

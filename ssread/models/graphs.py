@@ -24,7 +24,8 @@ class Graphs:
         batch_size: The number of graphs B; graphs without nodes are allowed anywhere.
         mask: 1 for real nodes and 0 for padding, [N, 1], or None where all are real.
         neighbours: The edges again, ready for sums over neighbours.
-        ptr: Where each graph's nodes begin, [B + 1], where they are known to stand graph by graph; else None.
+        ptr: Where each graph's nodes begin, [B + 1], where they are known to stand graph by graph; else None. Where the
+            last graph is a dummy for padding, its nodes may stand behind the end.
     """
 
     x: Tensor

@@ -37,8 +37,8 @@ class BatchNorm(nn.BatchNorm1d):
 
             rows = None if mask is None else mask.squeeze(-1)
             share = 0.0 if dropout is None else dropout.p
-            y, mean, var = norm_relu_dropout(x, rows, self.weight, self.bias, self.eps, relu, share)
-            self._keep(mean, var, x.new_tensor(x.size(0)) if mask is None else mask.sum())
+            y, mean, unbiased = norm_relu_dropout(x, rows, self.weight, self.bias, self.eps, relu, share)
+            self._keep(mean, unbiased)
             return y
         y = self._plain(x, mask)
         y = y.relu_() if relu else y
@@ -52,17 +52,17 @@ class BatchNorm(nn.BatchNorm1d):
         mask = torch.ones_like(x[:, :1]) if mask is None else mask
         rows = mask.sum().clamp(min=1)
         mean = (x * mask).sum(dim=0) / rows
-        var = ((x - mean).square() * mask).sum(dim=0) / rows
-        self._keep(mean, var, rows)
-        return self._normalise(x, mean, var)
+        squares = ((x - mean).square() * mask).sum(dim=0)
+        self._keep(mean, squares / (rows - 1).clamp(min=1))
+        return self._normalise(x, mean, squares / rows)
 
     @torch.no_grad()
-    def _keep(self, mean: Tensor, var: Tensor, rows: Tensor) -> None:
-        """Moves the running statistics towards those of a batch."""
+    def _keep(self, mean: Tensor, unbiased: Tensor) -> None:
+        """Moves the running statistics towards the mean and variance of a batch."""
         momentum = self.momentum or 0.0
         self.num_batches_tracked.add_(1)
-        self.running_mean.mul_(1 - momentum).add_(momentum * mean)
-        self.running_var.mul_(1 - momentum).add_(momentum * var * rows / (rows - 1).clamp(min=1))
+        self.running_mean.mul_(1 - momentum).add_(mean, alpha=momentum)
+        self.running_var.mul_(1 - momentum).add_(unbiased, alpha=momentum)
 
     def _normalise(self, x: Tensor, mean: Tensor, var: Tensor) -> Tensor:
         return (x - mean) * ((var + self.eps).rsqrt() * self.weight) + self.bias
@@ -71,12 +71,15 @@ class BatchNorm(nn.BatchNorm1d):
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """Node vectors [N, i] times the transposed weight [o, i] plus the bias [o]; on a GPU by our own kernel.
 
-    Rows of other widths lie askew in memory, and TF32 is what the vendor's library does best: torch does these.
+    That reads rows of whole sixteens: narrower ones are filled up. TF32 is what the vendor's library does best.
     """
-    in_line = weight.size(0) % 16 == weight.size(1) % 16 == 0
-    if in_line and kernels.usable(x) and x.dim() == 2 and torch.get_float32_matmul_precision() == "highest":
+    fitting = weight.size(0) % 16 == 0 and x.dim() == 2 and kernels.usable(x)
+    if fitting and torch.get_float32_matmul_precision() == "highest":
         from ssread.kernels import products
 
+        filling = (0, -x.size(1) % 16)
+        if filling[1]:
+            x, weight = nn.functional.pad(x, filling), nn.functional.pad(weight, filling)
         return products.linear(x, weight, bias)
     return nn.functional.linear(x, weight, bias)
 

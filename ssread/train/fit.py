@@ -18,6 +18,7 @@ from ssread.data.splits import Fold, stratified_folds
 from ssread.errors import InputError
 from ssread.train.engine import Alone, Engine, State, Stream, seeded
 from ssread.train.lifted import Lifted
+from ssread.train.plans import full_plan, in_step, pad
 from ssread.train.runs import Run, RunResult, Training
 
 __all__ = ["Best", "Checkpoint", "Loop", "Progress", "fit", "train"]
@@ -95,10 +96,11 @@ def fit(
     loop = Loop(generators, curves, best)
     done = 0 if checkpoint is None else checkpoint.restore(loop)
     here = list(range(len(runs)))  # which run every model of the engine belongs to
-    valid = _pad([folds[r].validation for r in here])
+    valid = pad([folds[r].validation for r in here])
     active, broken = torch.ones(len(runs), dtype=torch.bool), torch.zeros(len(runs), dtype=torch.bool)
     for epoch in range(done + 1, training.epochs + 1):
-        losses = engine.one_pass(_plan([folds[r].train for r in here], [generators[r] for r in here], training))
+        plan = full_plan([folds[r].train for r in here], [generators[r] for r in here], training.batch_size)
+        losses = engine.one_pass(in_step(plan, graphs, epoch))
         accuracy, valid_loss = _judge(engine.logits(valid).cpu(), labels, valid)
         for model, r in enumerate(here):
             if not bool(active[model]):
@@ -118,7 +120,7 @@ def fit(
         if active.sum() > len(here) // 2:
             continue
         leaving = (~active).nonzero().squeeze(1)
-        test = _pad([folds[here[model]].test for model in leaving.tolist()])
+        test = pad([folds[here[model]].test for model in leaving.tolist()])
         scores = best.logits(engine, leaving, test) if best.state else None  # none of them ever gave a number
         seconds = (time.perf_counter() - started) / len(runs)
         for place, model in enumerate(leaving.tolist()):
@@ -149,7 +151,7 @@ def fit(
         if len(staying) == 0:
             break
         here = [here[model] for model in staying.tolist()]
-        valid = _pad([folds[r].validation for r in here])
+        valid = pad([folds[r].validation for r in here])
         engine.keep(staying)
         best.keep(staying)
         active, broken = active[staying], broken[staying]
@@ -211,15 +213,6 @@ class Best:
         self.state = {name: value[models.to(value.device)] for name, value in self.state.items()}
 
 
-def _plan(members: Sequence[Tensor], generators: Sequence[torch.Generator], training: Training) -> Tensor:
-    """The batches of one pass over every model's training part, each in its own random order, [steps, R, B]."""
-    orders = _pad([part[torch.randperm(len(part), generator=g)] for part, g in zip(members, generators, strict=True)])
-    size = min(training.batch_size, orders.size(1))
-    steps = -(-orders.size(1) // size)
-    orders = F.pad(orders, (0, steps * size - orders.size(1)), value=-1)
-    return orders.view(len(members), steps, size).transpose(0, 1).contiguous()
-
-
 def _judge(logits: Tensor, labels: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:
     """Accuracy and mean cross entropy of every model on its part, [R] each."""
     real = ids >= 0
@@ -228,11 +221,6 @@ def _judge(logits: Tensor, labels: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]
     loss = F.cross_entropy(logits.flatten(0, 1), y.flatten(), reduction="none").view(y.shape)
     right = (logits.argmax(dim=-1) == y) & real
     return right.sum(dim=1) / count, torch.where(real, loss, 0).sum(dim=1) / count
-
-
-def _pad(parts: Sequence[Tensor]) -> Tensor:
-    """Lists of graphs as the rows of one matrix, -1 behind the shorter ones."""
-    return torch.nn.utils.rnn.pad_sequence(list(parts), batch_first=True, padding_value=-1)
 
 
 def _fold(graphs: GraphSet, run: Run) -> Fold:

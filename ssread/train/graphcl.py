@@ -11,8 +11,9 @@ from ssread import segment
 from ssread.errors import InputError
 from ssread.models.classifier import GraphClassifier
 from ssread.models.graphs import Graphs
+from ssread.models.layers import Linear
 from ssread.train.objective import Unlabelled, mean
-from ssread.train.views import AUGMENTATIONS, check_augmentations, views, without_masked
+from ssread.train.views import AUGMENTATIONS, check_augmentations, masked_last, views, without_masked
 
 __all__ = ["GraphCL", "contrastive_loss"]
 
@@ -70,7 +71,7 @@ class GraphCL(Unlabelled):
         self.ratio, self.walk_steps, self.temperature = ratio, walk_steps, temperature
         width = model.encoder.out_channels
         self.projection = nn.Sequential(
-            nn.Linear(model.readout.out_channels, width), nn.ReLU(), nn.Linear(width, width)
+            Linear(model.readout.out_channels, width), nn.ReLU(), Linear(width, width)
         )
 
     def forward(self, y: Tensor | None, real: Tensor | None, *graphs: Any) -> Tensor:
@@ -79,8 +80,8 @@ class GraphCL(Unlabelled):
         size = batch.batch_size
         count = size if real is None else real.size(0)
         pair = views(batch, self.augmentations, self.ratio, self.walk_steps)
-        if segment.is_concrete(pair.x, pair.edge_index):  # a third of the time of a step goes into what is masked
-            pair = without_masked(pair)
+        # A third of the time of a step goes into what is masked, where its shapes cannot follow the values.
+        pair = without_masked(pair) if segment.is_concrete(pair.x, pair.edge_index) else masked_last(pair)
         output = self.model.run(pair)
 
         def both(values: Tensor) -> tuple[Tensor, Tensor]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -20,8 +21,14 @@ from ssread.train.runs import Run, Training
 
 __all__ = ["Lifted"]
 
-#: How much larger than the largest batch so far a padded batch is: a little waste against recording anew.
-SLACK = 1.04
+#: Padded batches have a power of this many nodes: a little waste against recording a step for every size.
+GRID = 1.05
+
+#: How much larger than the most so far the number of edges of a padded batch is. Padding edges cost next to nothing.
+SLACK = 1.1
+
+#: A step of fewer models takes the time of its launches, whatever their size: all have room for the largest batch.
+FEW = 8
 
 
 class Lifted:
@@ -57,19 +64,19 @@ class Lifted:
         self._parameters, self._buffers = stack_module_state(objectives)
         self._optimizer = adam(list(self._parameters.values()), training)
         self._recorder = Recorder(self._graphs.device, say)
-        self._room = Bounds(0, 0)
+        self._num_edges = 0
         self._ids = self._total = self._better = torch.empty(0)
         self._evaluated: _Evaluated | None = None
         torch.manual_seed(seeded(runs[0], Stream.DROPOUT))
 
     def one_pass(self, plan: Tensor) -> Tensor:
         """See :class:`ssread.train.engine.Engine`."""
-        self._make_room(plan)
+        rooms = self._make_room(plan)
         self._objective.train()
         counts = (plan >= 0).sum(dim=2)
-        for ids, count in zip(plan.to(self._graphs.device), counts, strict=True):
+        for ids, count, room in zip(plan.to(self._graphs.device), counts, rooms, strict=True):
             self._ids.copy_(ids)
-            self._train_on(guarded=bool((count == 0).any()))
+            self._train_on(room, guarded=bool((count == 0).any()))
         total = self._total.cpu() / counts.sum(dim=0)
         self._total.zero_()
         return total
@@ -114,49 +121,53 @@ class Lifted:
         for parameter, old in zip(self._parameters.values(), moments, strict=True):
             self._optimizer.state[parameter] = {n: v if v.dim() == 0 else v[models] for n, v in old.items()}
 
-    def _make_room(self, plan: Tensor) -> None:
-        """Padded batches large enough for every batch of a plan, and the tensors that every step reads and writes."""
-        needed = self._on_host.bounds(plan)
-        fits = all(has >= need for has, need in zip(self._room, needed, strict=True))
-        if fits and self._ids.shape == plan.shape[1:]:
-            return
-        self._forget()
-        self._room = Bounds(*(max(has, int(SLACK * need) + 1) for has, need in zip(self._room, needed, strict=True)))
-        self._ids = torch.full(plan.shape[1:], -1, device=self._graphs.device)
-        self._total = torch.zeros(2, plan.size(1), device=self._graphs.device)
+    def _make_room(self, plan: Tensor) -> list[Bounds]:
+        """Room for every step of a plan, and the tensors that every step reads and writes."""
+        needed = [self._on_host.bounds(ids) for ids in plan]
+        most = Bounds(*(max(numbers) for numbers in zip(*needed, strict=True)))
+        if self._num_edges < most.num_edges or self._ids.shape != plan.shape[1:]:
+            self._forget()
+            self._num_edges = int(SLACK * max(most.num_edges, self._num_edges))
+            self._ids = torch.full(plan.shape[1:], -1, device=self._graphs.device)
+            self._total = torch.zeros(2, plan.size(1), device=self._graphs.device)
+        few = plan.size(1) < FEW
+        return [Bounds(_on_grid((most if few else room).num_nodes), self._num_edges) for room in needed]
 
-    def _train_on(self, guarded: bool) -> None:
+    def _train_on(self, room: Bounds, guarded: bool) -> None:
         """A step on the graphs of ``self._ids``; by plain torch code from where Triton cannot compile a kernel."""
-        step = self._guarded_step if guarded else self._step
+
+        def step() -> None:
+            (self._guarded_step if guarded else self._step)(room)
+
         try:
-            self._recorder.run(("step", guarded), step)
+            self._recorder.run(("step", room, guarded), step)
         except Exception as error:
             if not kernels.give_up(error):
                 raise
             self._say("Triton cannot compile the fused kernels here: plain torch code does their work, more slowly.")
             self._recorder.forget()
-            self._recorder.run(("step", guarded), step)
+            self._recorder.run(("step", room, guarded), step)
 
     def _forget(self) -> None:
         self._recorder.forget()
         self._evaluated = None
         self._ids = self._total = self._better = torch.empty(0)
 
-    def _step(self) -> None:
+    def _step(self, room: Bounds) -> None:
         """One step on the graphs of ``self._ids`` [R, B]."""
         self._optimizer.zero_grad()
-        batch = self._graphs.padded_batch(self._ids, self._room)
+        batch = self._graphs.padded_batch(self._ids, room)
         losses = self._losses_of(batch)
         losses.sum().backward()
         self._optimizer.step()
         count = batch.graph_mask.sum(dim=1)
         self._total += torch.where(count > 0, losses.detach().T * count, 0)
 
-    def _guarded_step(self) -> None:
+    def _guarded_step(self, room: Bounds) -> None:
         """The same, taken back for models that have no graph in it: Adam would move them all the same."""
         stepped = self._stepped()
         before = [tensor.detach().clone() for tensor in stepped]
-        self._step()
+        self._step(room)
         stays = (self._ids < 0).all(dim=1)
         with torch.no_grad():
             for tensor, old in zip(stepped, before, strict=True):
@@ -215,7 +226,9 @@ class Lifted:
         start = torch.searchsorted(batch.edge_index[:, 0].contiguous(), node)
         # Padding edges are loops on the last node, which is padding too: there they would be one long row.
         start = torch.cat([start[:, :-1], start[:, -2:-1]], dim=1)
-        tensors = (batch.x, batch.edge_index, batch.batch, batch.node_mask, batch.ptr, start)
+        # Nor is the dummy graph read, one long row, too: padding nodes stand behind the last real graph's.
+        ptr = torch.cat([batch.ptr[:, :-1], batch.ptr[:, -2:-1]], dim=1)
+        tensors = (batch.x, batch.edge_index, batch.batch, batch.node_mask, ptr, start)
         return tensors if batch.edge_attr is None else (*tensors, batch.edge_attr)
 
     def _graphs_of(self, tensors: tuple[Any, ...], batch: PaddedBatch) -> Graphs:
@@ -247,6 +260,11 @@ class _Evaluated(NamedTuple):
     name: str
     parts: list[tuple[Tensor, Bounds]]
     output: Tensor
+
+
+def _on_grid(number: int) -> int:
+    """The next power of the grid, as a multiple of 16: what kernels read in one go."""
+    return 16 * math.ceil(GRID ** math.ceil(math.log(number, GRID)) / 16)
 
 
 def _is_symmetric(graphs: GraphSet) -> bool:

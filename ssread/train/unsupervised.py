@@ -1,8 +1,7 @@
 """Learning without labels: encoders trained on all graphs for a fixed number of passes."""
 
-import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -12,6 +11,7 @@ from ssread.data.graphset import GraphSet
 from ssread.errors import InputError
 from ssread.train.engine import Alone, Engine, Stream, seeded
 from ssread.train.lifted import Lifted
+from ssread.train.plans import even_plan, in_step
 from ssread.train.runs import Run, Training
 
 __all__ = ["EPOCHS", "Learnt", "learn", "unlabelled"]
@@ -85,7 +85,7 @@ def _fit(
     passes = []
     for epoch in range(1, training.epochs + 1):
         order = torch.stack([torch.randperm(len(graphs), generator=generator) for generator in generators])
-        passes.append(engine.one_pass(torch.stack(list(even_batches(order, training.batch_size)))))
+        passes.append(engine.one_pass(in_step(even_plan(order, training.batch_size), graphs, epoch)))
         progress(epoch)
     losses = torch.stack(passes)  # [epochs, 2, R]
     vectors = engine.vectors(torch.arange(len(graphs)).repeat(len(runs), 1))
@@ -101,22 +101,6 @@ def _fit(
         )
         for model, run in enumerate(runs)
     ]
-
-
-def even_batches(order: Tensor, batch_size: int) -> Iterator[Tensor]:
-    """Cuts graphs ``order`` [R, n] into as few batches as the size allows, of sizes that differ by one at most.
-
-    A short last batch would give its graphs few others to be told from, or none. Shorter batches are padded with -1,
-    so that all have one shape.
-
-    >>> [ids.tolist() for ids in even_batches(torch.arange(5).unsqueeze(0), batch_size=4)]
-    [[[0, 1, 2]], [[3, 4, -1]]]
-    """
-    num_graphs = order.size(1)
-    steps = math.ceil(num_graphs / batch_size)
-    longest = math.ceil(num_graphs / steps)
-    for part in order.tensor_split(steps, dim=1):
-        yield torch.nn.functional.pad(part, (0, longest - part.size(1)), value=-1)
 
 
 def _failure(losses: Tensor, vectors: Tensor) -> str:

@@ -20,6 +20,7 @@ __all__ = [
     "AUGMENTATIONS",
     "drop_nodes",
     "mask_attributes",
+    "masked_last",
     "perturb_edges",
     "random_view",
     "views",
@@ -50,8 +51,8 @@ def perturb_edges(graphs: Graphs, ratio: float) -> Tensor:
     edge joins two different nodes, a moved loop stays a loop.
     """
     source, target = graphs.edge_index
-    twin = _first_direction(source, target)
-    luck, start, end = (_uniform(source).index_select(0, twin) for _ in range(3))
+    twin = _first_direction(source, target, graphs.num_nodes)
+    luck, start, end = torch.rand(3, source.size(0), device=source.device).index_select(1, twin)
     first, size = _ranges(graphs)
     owner = graphs.batch.index_select(0, source)
     first, size = first.index_select(0, owner), size.index_select(0, owner)
@@ -65,22 +66,21 @@ def perturb_edges(graphs: Graphs, ratio: float) -> Tensor:
 def walk(graphs: Graphs, steps: int) -> Tensor:
     """The nodes that a random walk of so many steps from a random node of every graph sees, [N]: a connected part."""
     first, size = _ranges(graphs)
-    degree = segment.count(graphs.source, graphs.num_nodes)
-    edges_before = degree.cumsum(0) - degree
-    last_edge = max(graphs.edge_index.size(1) - 1, 0)
-    target = F.pad(graphs.target, (0, 1))  # a graph set without a single edge has nothing to look up otherwise
+    nodes, edges = graphs.num_nodes, graphs.edge_index.size(1)
+    degree = F.pad(segment.count(graphs.source, nodes), (0, 1))
+    # Behind the edges every node has a loop, which a node without edges takes. Graphs without nodes walk on the spot
+    # past the last node.
+    itself = torch.arange(nodes + 1, device=first.device)
+    target = torch.cat([graphs.target, itself])
+    ways, first_way = degree.clamp(min=1), torch.where(degree > 0, degree.cumsum(0) - degree, edges + itself)
     luck = torch.rand(steps + 1, graphs.batch_size, device=first.device)
-    # Graphs without nodes, padding among them, walk on the spot past the last node.
-    place = torch.where(size > 0, first + _pick(luck[0], size.clamp(min=1)), graphs.num_nodes)
-    degree, edges_before = F.pad(degree, (0, 1)), F.pad(edges_before, (0, 1))
+    place = torch.where(size > 0, first + _pick(luck[0], size), nodes)
     visited = [place]
     for step in range(1, steps + 1):
-        choices = degree.index_select(0, place)
-        edge = edges_before.index_select(0, place) + _pick(luck[step], choices.clamp(min=1))
-        place = torch.where(choices > 0, target.index_select(0, edge.clamp(max=last_edge)), place)
+        way = first_way.index_select(0, place) + _pick(luck[step], ways.index_select(0, place))
+        place = target.index_select(0, way)
         visited.append(place)
-    seen = segment.count(torch.cat(visited), graphs.num_nodes + 1)[: graphs.num_nodes]
-    return seen > 0
+    return segment.count(torch.cat(visited), nodes + 1)[:nodes] > 0
 
 
 def random_view(graphs: Graphs, augmentations: Sequence[str], ratio: float, steps: int) -> Graphs:
@@ -124,7 +124,9 @@ def random_view(graphs: Graphs, augmentations: Sequence[str], ratio: float, step
         batch=torch.where(kept, graphs.batch, graphs.batch_size),
         batch_size=graphs.batch_size + 1,
         mask=mask,
-        neighbours=Neighbours(source, target, graphs.num_nodes, needless=needless),
+        neighbours=Neighbours(
+            source, target, graphs.num_nodes, symmetric=graphs.neighbours.symmetric, needless=needless
+        ),
     )
 
 
@@ -141,7 +143,9 @@ def views(graphs: Graphs, augmentations: Sequence[str] = AUGMENTATIONS, ratio: f
         batch=torch.cat([graphs.batch, graphs.batch + graphs.batch_size]),
         batch_size=2 * graphs.batch_size,
         mask=None if graphs.mask is None else graphs.mask.repeat(2, 1),
-        neighbours=Neighbours(edge_index[0], edge_index[1], 2 * graphs.num_nodes),
+        neighbours=Neighbours(
+            edge_index[0], edge_index[1], 2 * graphs.num_nodes, symmetric=graphs.neighbours.symmetric
+        ),
     )
     return random_view(twice, augmentations, ratio, steps)
 
@@ -168,6 +172,37 @@ def without_masked(graphs: Graphs) -> Graphs:
     )
 
 
+def masked_last(graphs: Graphs) -> Graphs:
+    """The same graphs with the nodes that have a mask of 0 behind all others, where no graph's ``ptr`` reaches.
+
+    They belong to the last graph, a dummy like that of :func:`random_view`. Shapes stay, so that this can be lifted and
+    recorded; and a readout that is told where every graph begins need not sort the nodes first.
+    """
+    assert graphs.mask is not None
+    kept = graphs.mask.squeeze(-1) > 0
+    nodes = torch.arange(graphs.num_nodes, device=kept.device)
+    before = kept.cumsum(0)
+    total = kept.sum()
+    place = torch.where(kept, before - 1, total + nodes - before)
+    order = torch.zeros_like(place).scatter(0, place, nodes)
+    source, target = (place.index_select(0, end) for end in graphs.edge_index)
+    real, dummy = nodes < total, graphs.batch_size - 1
+    batch = torch.where(real, graphs.batch.index_select(0, order), dummy)
+    ptr = F.pad(segment.count(batch, graphs.batch_size)[:-1].cumsum(0), (1, 1))
+    return Graphs(
+        x=graphs.x.index_select(0, order),
+        edge_index=torch.stack([source, target]),
+        edge_attr=graphs.edge_attr,
+        batch=batch,
+        batch_size=graphs.batch_size,
+        mask=real.to(graphs.mask.dtype).unsqueeze(-1),
+        neighbours=Neighbours(
+            source, target, graphs.num_nodes, symmetric=graphs.neighbours.symmetric, needless=source >= total
+        ),
+        ptr=torch.cat([ptr[:-1], ptr[-2:-1]]),
+    )
+
+
 def check_augmentations(names: Sequence[str]) -> tuple[str, ...]:
     """Augmentations by name, or a sentence."""
     for name in names:
@@ -184,10 +219,11 @@ def _uniform(like: Tensor) -> Tensor:
 
 
 def _pick(luck: Tensor, choices: Tensor | int) -> Tensor:
-    """A whole number below ``choices`` from a number below 1; rounding may reach it, hence the minimum."""
-    if isinstance(choices, int):
-        return (luck * choices).long().clamp(max=choices - 1)
-    return torch.minimum((luck * choices).long(), choices - 1)
+    """A whole number below ``choices`` from a number below 1.
+
+    The largest of those, 1 - 2^-24, times a number of up to 24 bits is nearer to the next float below it than to it.
+    """
+    return (luck * choices).long()
 
 
 def _ranges(graphs: Graphs) -> tuple[Tensor, Tensor]:
@@ -196,12 +232,12 @@ def _ranges(graphs: Graphs) -> tuple[Tensor, Tensor]:
     return size.cumsum(0) - size, size
 
 
-def _first_direction(source: Tensor, target: Tensor) -> Tensor:
+def _first_direction(source: Tensor, target: Tensor, num_nodes: int) -> Tensor:
     """For every edge the first of its two directions, [E]; an edge without the other direction names itself.
 
-    Edges are sorted by (source, target) within a graph, so sorting them by target puts the k-th next to its reverse.
+    Edges are sorted by source and target.
     """
     edges = torch.arange(source.size(0), device=source.device)
-    reverse = target.argsort(stable=True)
-    is_reverse = (source.index_select(0, reverse) == target) & (target.index_select(0, reverse) == source)
-    return torch.where(is_reverse, torch.minimum(edges, reverse), edges)
+    place = torch.searchsorted(source * num_nodes + target, target * num_nodes + source).clamp(max=len(edges) - 1)
+    is_reverse = (source.index_select(0, place) == target) & (target.index_select(0, place) == source)
+    return torch.where(is_reverse, torch.minimum(edges, place), edges)

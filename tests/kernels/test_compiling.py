@@ -35,14 +35,15 @@ for channels in (1, 16, 32, 128, 512):
                 WEIGHT=True, OWN=2, ORDER=True)
     rows = max(2048 // channels, 1)
     compile(norm._apply, 4, sizes, ROWS=rows, CHANNELS=channels, RELU=True, DROPOUT=True)
-    compile(norm._backward_sums, 1, sizes, ROWS=max(rows // 2, 1), CHANNELS=channels, RELU=True, DROPOUT=True)
-    wide = max(channels, 16)
-    compile(read._align, 4, sizes, ROWS=max(min(8192 // wide, 64), 16), CHANNELS=wide, POSITIONS=16)
-    compile(read._align_backward, 4, sizes, ROWS=max(min(8192 // wide, 64), 16), CHANNELS=wide, POSITIONS=16)
+    rows = max(rows // 2, 1)
+    compile(norm._backward_sums, 1, sizes, ROWS=rows, CHANNELS=channels, RELU=True, DROPOUT=True, TILES=8)
     compile(read._reduce, 1, sizes, ROWS=max(min(512 // channels, 32), 1), CHANNELS=channels, ALIGNED=True, HOW=2)
+    rows = max(min(4096 // channels, 32), 1)
+    compile(read._reduce_backward, 1, sizes, ROWS=rows, CHANNELS=channels, ALIGNED=True, HOW=2)
 for out in (16, 64):
+    compile(read._align, 4, sizes, ROWS=64, CHANNELS=32, POSITIONS=out)
     compile(products._times, 4, sizes, ROWS=64, IN=32, OUT=out, BIAS=True)
-    compile(products._sum_of_outer, 4, sizes, ROWS=32, OUT=2 * out, IN=out)
+    compile(products._sum_of_outer, 4, sizes, ROWS=32, OUT=2 * out, IN=out, SUMS=True)
 print("compiled")
 """
 

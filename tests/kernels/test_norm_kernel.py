@@ -6,6 +6,7 @@ from torch.func import vmap
 
 pytest.importorskip("triton", reason="Triton is not installed")
 
+from ssread.kernels import norm
 from ssread.kernels.norm import norm_relu_dropout
 
 EPS = 1e-5
@@ -14,9 +15,9 @@ EPS = 1e-5
 def twin(x, mask, weight, bias, relu):
     rows = mask.sum().clamp(min=1)
     mean = (x * mask[:, None]).sum(dim=0) / rows
-    var = ((x - mean).square() * mask[:, None]).sum(dim=0) / rows
-    y = (x - mean) / (var + EPS).sqrt() * weight + bias
-    return y.relu() if relu else y, mean, var
+    squares = ((x - mean).square() * mask[:, None]).sum(dim=0)
+    y = (x - mean) / (squares / rows + EPS).sqrt() * weight + bias
+    return y.relu() if relu else y, mean, squares / (rows - 1).clamp(min=1)
 
 
 def arguments(seed, rows, real, d, where, dtype=torch.float32):
@@ -35,18 +36,25 @@ def arguments(seed, rows, real, d, where, dtype=torch.float32):
     padding=st.integers(0, 10),
     d=st.sampled_from([1, 3, 16, 128, 200]),
     relu=st.booleans(),
+    many=st.sampled_from([0, norm.MANY]),
 )
-def test_values_statistics_and_gradients_equal_the_twin(where, seed, rows, padding, d, relu):
+def test_values_statistics_and_gradients_equal_the_twin(where, seed, rows, padding, d, relu, many):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(norm, "MANY", many)  # few or many tiles for every program
+        compare_with_twin(where, seed, rows, padding, d, relu)
+
+
+def compare_with_twin(where, seed, rows, padding, d, relu):
     real = max(rows - padding, 0)
     x, mask, weight, bias, grad = arguments(seed, rows, real, d, where)
-    y, mean, var = norm_relu_dropout(x, mask, weight, bias, EPS, relu, 0.0)
+    y, mean, unbiased = norm_relu_dropout(x, mask, weight, bias, EPS, relu, 0.0)
     y.backward(grad)
     x2, mask2, weight2, bias2, grad2 = arguments(seed, rows, real, d, where, torch.float64)
-    y2, mean2, var2 = twin(x2, mask2, weight2, bias2, relu)
+    y2, mean2, unbiased2 = twin(x2, mask2, weight2, bias2, relu)
     y2.backward(grad2)
     far = (y2.detach().abs() > 1e-3) | (not relu)  # rounding may put an entry on either side of a relu
     torch.testing.assert_close(y.double(), y2, atol=3e-3, rtol=1e-3)
-    torch.testing.assert_close((mean.double(), var.double()), (mean2, var2), atol=1e-3, rtol=1e-3)
+    torch.testing.assert_close((mean.double(), unbiased.double()), (mean2, unbiased2), atol=1e-3, rtol=1e-3)
     if bool(far.all()) and real > 1:
         torch.testing.assert_close(x.grad.double(), x2.grad, atol=1e-2, rtol=1e-2)
         torch.testing.assert_close(weight.grad.double(), weight2.grad, atol=2e-2, rtol=1e-2)

@@ -9,7 +9,7 @@ pytest.importorskip("triton", reason="Triton is not installed")
 from ssread import functional, segment
 from ssread.kernels.read import align, reduce
 
-SIZES = {"seed": st.integers(0, 2**20), "nodes": st.integers(0, 60), "d": st.sampled_from([1, 3, 16, 40])}
+SIZES = {"seed": st.integers(0, 2**20), "nodes": st.integers(0, 60), "d": st.sampled_from([1, 3, 16, 40, 160])}
 
 
 def draw(seed, nodes, d, where):
@@ -45,22 +45,32 @@ def test_positions_costs_and_prototype_gradients_equal_the_twin(where, seed, nod
 
 
 @settings(max_examples=8 if torch.cuda.is_available() else 30, deadline=None)  # a GPU compiles for every shape
-@given(**SIZES, K=st.sampled_from([1, 3, 8]), how=st.sampled_from(["sum", "mean", "max"]), graphs=st.integers(1, 6))
-def test_reductions_and_their_gradients_equal_the_twin(where, seed, nodes, d, K, how, graphs):
+@given(
+    **SIZES,
+    K=st.sampled_from([1, 3, 8]),
+    how=st.sampled_from(["sum", "mean", "max"]),
+    graphs=st.integers(1, 6),
+    behind=st.integers(0, 40),
+)
+def test_reductions_and_their_gradients_equal_the_twin(where, seed, nodes, d, K, how, graphs, behind):
+    """The rows behind the last graph's are nobody's: they change nothing, and their gradient is zero."""
     x, g = draw(seed, nodes, d, where)
     x = (x * 2).round() / 2 + 0.25  # with equal entries, and no zeros: torch shares their gradient with the empty group
     index = torch.randint(graphs, (nodes,), generator=g).sort().values.to(where)
     start = torch.searchsorted(index, torch.arange(graphs + 1, device=where))
     positions = torch.randint(K, (nodes,), generator=g).to(where)
     grad = torch.randn(graphs * K, d, generator=g).to(where)
-    ours, twin = x.clone().requires_grad_(), x.double().requires_grad_()
-    out = reduce(ours, start, None if K == 1 else positions, K, how)
+    more, _ = draw(seed + 1, behind, d, where)
+    ours, twin = torch.cat([x, more]).requires_grad_(), x.double().requires_grad_()
+    everywhere = torch.cat([positions, positions.new_zeros(behind)])
+    out = reduce(ours, start, None if K == 1 else everywhere, K, how)
     out.backward(grad)
+    assert not ours.grad[nodes:].any()
     group = index * K + (0 if K == 1 else positions)
     expected = getattr(segment, how)(twin, group, graphs * K)
     expected.backward(grad.double())
     torch.testing.assert_close(out.double(), expected, atol=1e-5, rtol=1e-5)
-    torch.testing.assert_close(ours.grad.double(), twin.grad, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(ours.grad[:nodes].double(), twin.grad, atol=1e-5, rtol=1e-5)
 
 
 def test_lifted_equals_one_after_another(where):

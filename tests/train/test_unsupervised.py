@@ -12,7 +12,7 @@ from ssread.errors import InputError
 from ssread.train import Run, Training, engine, learning, lifted
 from ssread.train.graphcl import GraphCL
 from ssread.train.lifted import Lifted
-from ssread.train.unsupervised import Learnt, _fit, even_batches, learn, unlabelled
+from ssread.train.unsupervised import Learnt, _fit, learn, unlabelled
 
 SHORT = Training(epochs=3, batch_size=16)
 WAYS = ["graphcl", "infograph"]
@@ -108,16 +108,6 @@ def test_graphs_of_one_node_and_of_none_survive(how):
         graphs, edge_index=graphs.edge_index[:, :0], edge_ptr=torch.zeros_like(graphs.edge_ptr)
     )
     assert not learn(edgeless, [encoder(how)], SHORT)[0].failed
-
-
-@given(st.integers(2, 200), st.integers(2, 50))
-def test_batches_are_even_and_hold_every_graph_once(num_graphs, batch_size):
-    parts = list(even_batches(torch.arange(num_graphs).repeat(2, 1), batch_size))
-    assert len({part.shape for part in parts}) == 1
-    counts = [int((part[0] >= 0).sum()) for part in parts]
-    assert max(counts) - min(counts) <= 1
-    assert 1 < min(counts) <= max(counts) <= batch_size or batch_size < 4
-    assert torch.cat([part[0][part[0] >= 0] for part in parts]).tolist() == list(range(num_graphs))
 
 
 def test_one_graph_or_batches_of_one_get_a_sentence(graphs):

@@ -19,6 +19,7 @@ from ssread.train.views import (
     check_augmentations,
     drop_nodes,
     mask_attributes,
+    masked_last,
     perturb_edges,
     views,
     walk,
@@ -204,6 +205,24 @@ def test_taking_dropped_nodes_out_changes_nothing_for_the_others(graphs, seed):
     for name, value in models[0].state_dict().items():
         if smaller.num_nodes > 1:
             torch.testing.assert_close(models[1].state_dict()[name], value)
+
+
+@given(batches(), st.integers(0, 2**32))
+def test_masked_nodes_put_last_are_the_same_graphs_as_without_them(graphs, seed):
+    torch.manual_seed(seed)
+    pair = views(graphs, ratio=0.5, steps=2)
+    smaller, same = without_masked(pair), masked_last(pair)
+    kept = smaller.num_nodes
+    assert same.num_nodes == pair.num_nodes
+    assert torch.equal(same.x[:kept], smaller.x)
+    assert torch.equal(same.batch[:kept], smaller.batch)
+    assert torch.equal(same.mask.squeeze(1) > 0, torch.arange(pair.num_nodes) < kept)
+    assert (same.batch[kept:] == pair.batch_size - 1).all()
+    members = torch.bincount(smaller.batch, minlength=pair.batch_size)
+    assert torch.equal(same.ptr.diff(), members)
+    inside = (same.source < kept) & (same.target < kept)
+    assert torch.equal(same.edge_index[:, inside], smaller.edge_index)
+    assert ((same.source < kept) == (same.target < kept)).all()
 
 
 def _double(graphs: Graphs) -> Graphs:

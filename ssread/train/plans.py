@@ -1,0 +1,58 @@
+"""Which graphs go into which batch: plans of a pass, [steps, R, B] for R models, -1 where a batch is shorter."""
+
+import math
+from collections.abc import Sequence
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from ssread.data.graphset import GraphSet
+
+__all__ = ["even_plan", "full_plan", "in_step", "pad"]
+
+
+def full_plan(members: Sequence[Tensor], generators: Sequence[torch.Generator], batch_size: int) -> Tensor:
+    """A pass over every model's own graphs, each in a random order of its own; only a model's last batch is short."""
+    orders = pad([part[torch.randperm(len(part), generator=g)] for part, g in zip(members, generators, strict=True)])
+    size = min(batch_size, orders.size(1))
+    steps = -(-orders.size(1) // size)
+    orders = F.pad(orders, (0, steps * size - orders.size(1)), value=-1)
+    return orders.view(len(members), steps, size).transpose(0, 1).contiguous()
+
+
+def even_plan(order: Tensor, batch_size: int) -> Tensor:
+    """A pass over graphs ``order`` [R, n] in as few batches as the size allows, of sizes that differ by one at most.
+
+    Without labels a short last batch would give its graphs few others to be told from, or none.
+
+    >>> even_plan(torch.arange(5).unsqueeze(0), batch_size=4).tolist()
+    [[[0, 1, 2]], [[3, 4, -1]]]
+    """
+    steps = math.ceil(order.size(1) / batch_size)
+    longest = math.ceil(order.size(1) / steps)
+    parts = order.tensor_split(steps, dim=1)
+    return torch.stack([F.pad(part, (0, longest - part.size(1)), value=-1) for part in parts])
+
+
+def in_step(plan: Tensor, graphs: GraphSet, epoch: int) -> Tensor:
+    """The batches of every model in another random order, in which all models have their large batches together.
+
+    Models that are trained as one are padded to the largest batch among them. So each model's batches are sorted by
+    their nodes, and the ranks are drawn: in an order that is random for every model, the same for all, and the same
+    whichever models are trained together.
+
+    Args:
+        plan: The batches of a pass.
+        graphs: The dataset.
+        epoch: The number of the pass, which the order follows from.
+    """
+    nodes = (graphs.node_counts.cpu()[plan.clamp(min=0)] * (plan >= 0)).sum(dim=2)
+    ranks = torch.randperm(len(plan), generator=torch.Generator().manual_seed(epoch))
+    step = nodes.argsort(dim=0, stable=True)[ranks]
+    return plan.gather(0, step.unsqueeze(2).expand_as(plan))
+
+
+def pad(parts: Sequence[Tensor]) -> Tensor:
+    """Lists of graphs as the rows of one matrix, -1 behind the shorter ones."""
+    return torch.nn.utils.rnn.pad_sequence(list(parts), batch_first=True, padding_value=-1)
