@@ -56,7 +56,10 @@ def sum_messages(
 MAX_ROWS = 16
 
 #: Entries of a tile and warps of a program, measured on an H200.
-FORWARD, BACKWARD = (1024, 2), (2048, 2)
+FORWARD, BACKWARD = (512, 1), (256, 1)
+
+#: How many tiles a program adds up where there would be this many programs: so fewer sums are written and read.
+TILES, MANY = 8, 8000
 
 
 class _SumMessages(torch.autograd.Function):
@@ -128,12 +131,14 @@ class _Call:
         grad_x = torch.empty_like(x)
         rows, warps = self._cut(edges, BACKWARD)
         programs = triton.cdiv(self.nodes, rows)
+        tiles = TILES if programs * self.replicas > MANY else 1
+        programs = triton.cdiv(programs, tiles)
         total = x.new_zeros(self.replicas, 2 + self.num_features, self.channels)
         if grad_x.numel() > 0:
             sums = x.new_empty(self.replicas, programs, 2 + self.num_features, self.channels)
             _backward[(programs, self.replicas)](
                 x, grad, grad_x, sums, *self._index(edges), *self._or_x(x), *self._sizes(edges),
-                ROWS=rows, num_warps=warps, **self._flags(edges),
+                ROWS=rows, TILES=tiles, num_warps=warps, **self._flags(edges),
             )  # fmt: skip
             total = sums.sum(dim=1)
         return (
@@ -226,22 +231,21 @@ def _forward(
 def _backward(
     x, grad, grad_x, sums, start, other, edge, shift, features, table, scale, weight, own, N, E, D, F,
     ROWS: tl.constexpr, CHANNELS: tl.constexpr, FEATURES: tl.constexpr, RELU: tl.constexpr, SCALE: tl.constexpr,
-    WEIGHT: tl.constexpr, OWN: tl.constexpr, ORDER: tl.constexpr,
+    WEIGHT: tl.constexpr, OWN: tl.constexpr, ORDER: tl.constexpr, TILES: tl.constexpr,
 ):  # fmt: skip
     replica = tl.program_id(1).to(tl.int64)
-    node = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     channel = tl.arange(0, CHANNELS)
-    is_node, is_channel = node < N, channel < D
+    is_channel = channel < D
     x += replica * N * D
     grad += replica * N * D
-    begin = tl.load(start + replica * (N + 1) + node, mask=is_node, other=0)
-    end = tl.load(start + replica * (N + 1) + node + 1, mask=is_node, other=0)
-    here = node[:, None] * D + channel[None, :]
-    inside = is_node[:, None] & is_channel[None, :]
-    value = tl.load(x + here, mask=inside, other=0.0)
-    total = tl.zeros((ROWS, CHANNELS), dtype=tl.float32)
+    grad_x += replica * N * D
+    start += replica * (N + 1)
     if RELU:
         c = tl.load(shift + replica * D + channel, mask=is_channel, other=0.0)
+        grad_c = tl.zeros((ROWS, CHANNELS), dtype=tl.float32)
+    if OWN:
+        o = tl.load(own + replica * D + channel, mask=is_channel, other=0.0)
+        grad_o = tl.zeros((ROWS, CHANNELS), dtype=tl.float32)
     if FEATURES:
         feature = tl.arange(0, FEATURES)
         is_feature = feature < F
@@ -250,55 +254,63 @@ def _backward(
             mask=is_feature[:, None] & is_channel[None, :], other=0.0,
         )  # fmt: skip
         grad_T = tl.zeros((ROWS, FEATURES, CHANNELS), dtype=tl.float32)
-    for step in range(tl.max(end - begin)):
-        at = begin + step
-        there = at < end
-        i = tl.load(other + replica * E + at, mask=there, other=0)
-        g = tl.load(grad + i[:, None] * D + channel[None, :], mask=there[:, None] & is_channel[None, :], other=0.0)
-        row = at
-        if ORDER:
-            row = tl.load(edge + replica * E + at, mask=there, other=0)
-        factor = tl.where(there, 1.0, 0.0)
+    for tile in range(TILES):
+        node = (tl.program_id(0) * TILES + tile) * ROWS + tl.arange(0, ROWS)
+        is_node = node < N
+        begin = tl.load(start + node, mask=is_node, other=0)
+        end = tl.load(start + node + 1, mask=is_node, other=0)
+        here = node[:, None] * D + channel[None, :]
+        inside = is_node[:, None] & is_channel[None, :]
+        value = tl.load(x + here, mask=inside, other=0.0)
         if SCALE:
-            factor *= tl.load(scale + replica * N + i, mask=there, other=0.0)
-        if WEIGHT:
-            factor *= tl.load(weight + replica * E + row, mask=there, other=0.0)
-        g = tl.where(there[:, None], g * factor[:, None], 0.0)
-        if FEATURES:
-            a = tl.load(
-                features + (replica * E + row)[:, None] * F + feature[None, :],
-                mask=there[:, None] & is_feature[None, :], other=0.0,
-            )  # fmt: skip
-            before = value + tl.sum(a[:, :, None] * T[None, :, :], axis=1) + c[None, :]
-            g = tl.where(before > 0, g, 0.0)
-            grad_T += a[:, :, None] * g[:, None, :]
-        total += g
-    if RELU:
-        if FEATURES == 0:
-            total = tl.where(value + c[None, :] > 0, total, 0.0)
-    if SCALE:
-        s = tl.load(scale + replica * N + node, mask=is_node, other=0.0)
-        total *= s[:, None]
+            s = tl.load(scale + replica * N + node, mask=is_node, other=0.0)
+        total = tl.zeros((ROWS, CHANNELS), dtype=tl.float32)
+        for step in range(tl.max(end - begin)):
+            at = begin + step
+            there = at < end
+            i = tl.load(other + replica * E + at, mask=there, other=0)
+            g = tl.load(grad + i[:, None] * D + channel[None, :], mask=there[:, None] & is_channel[None, :], other=0.0)
+            row = at
+            if ORDER:
+                row = tl.load(edge + replica * E + at, mask=there, other=0)
+            factor = tl.where(there, 1.0, 0.0)
+            if SCALE:
+                factor *= tl.load(scale + replica * N + i, mask=there, other=0.0) * s
+            if WEIGHT:
+                factor *= tl.load(weight + replica * E + row, mask=there, other=0.0)
+            g = tl.where(there[:, None], g * factor[:, None], 0.0)
+            if FEATURES:
+                a = tl.load(
+                    features + (replica * E + row)[:, None] * F + feature[None, :],
+                    mask=there[:, None] & is_feature[None, :], other=0.0,
+                )  # fmt: skip
+                before = value + tl.sum(a[:, :, None] * T[None, :, :], axis=1) + c[None, :]
+                g = tl.where(before > 0, g, 0.0)
+                grad_T += a[:, :, None] * g[:, None, :]
+            total += g
+        if RELU:
+            if FEATURES == 0:
+                total = tl.where(value + c[None, :] > 0, total, 0.0)
+            grad_c += tl.where(inside, total, 0.0)
+        if OWN:
+            g = tl.load(grad + here, mask=inside, other=0.0)
+            if OWN == 1:
+                if SCALE:
+                    g *= (s * s)[:, None]
+                g = tl.where(value + o[None, :] > 0, g, 0.0)
+                grad_o += g
+                total += g
+            else:
+                grad_o += g * value
+                total += g * o[None, :]
+        tl.store(grad_x + here, total, mask=inside)
     sums += (replica * tl.num_programs(0) + tl.program_id(0)) * (2 + F) * D
     if RELU:
-        tl.store(sums + channel, tl.sum(tl.where(inside, total, 0.0), axis=0), mask=is_channel)
+        tl.store(sums + channel, tl.sum(grad_c, axis=0), mask=is_channel)
+    if OWN:
+        tl.store(sums + D + channel, tl.sum(grad_o, axis=0), mask=is_channel)
     if FEATURES:
-        if SCALE:
-            grad_T *= s[:, None, None]
         tl.store(
             sums + (2 + feature)[:, None] * D + channel[None, :], tl.sum(grad_T, axis=0),
             mask=is_feature[:, None] & is_channel[None, :],
         )  # fmt: skip
-    if OWN:
-        g = tl.load(grad + here, mask=inside, other=0.0)
-        o = tl.load(own + replica * D + channel, mask=is_channel, other=0.0)
-        if OWN == 1:
-            if SCALE:
-                g *= (s * s)[:, None]
-            g = tl.where(value + o[None, :] > 0, g, 0.0)
-            tl.store(sums + D + channel, tl.sum(g, axis=0), mask=is_channel)
-            total += g
-        else:
-            tl.store(sums + D + channel, tl.sum(g * value, axis=0), mask=is_channel)
-            total += g * o[None, :]
-    tl.store(grad_x + replica * N * D + here, total, mask=inside)

@@ -37,7 +37,7 @@ def norm_relu_dropout(
 
 
 #: Entries of a tile and warps of a program, measured on an H200.
-STATISTICS, APPLY, BACKWARD_SUMS, BACKWARD_APPLY = (4096, 1), (2048, 4), (1024, 1), (512, 1)
+STATISTICS, APPLY, BACKWARD_SUMS, BACKWARD_APPLY = (4096, 1), (2048, 4), (512, 1), (512, 1)
 
 #: How many tiles a program adds up where there would be this many programs: so fewer sums are written and read.
 TILES, MANY = 8, 8000

@@ -47,7 +47,7 @@ def reduce(x: Tensor, start: Tensor, positions: Tensor | None, num_positions: in
 REDUCE, REDUCE_BACKWARD = (512, 1), (4096, 1)
 
 #: Nodes and channels of a tile, how many of them are on their way at a time, and warps of a program, measured too.
-ALIGN = {"ROWS": 64, "CHANNELS": 32, "num_stages": 3, "num_warps": 4}
+ALIGN = {"ROWS": 64, "CHANNELS": 32, "num_stages": 1, "num_warps": 4}
 
 
 class _Align(torch.autograd.Function):

@@ -11,7 +11,6 @@ from ssread import segment
 from ssread.errors import InputError
 from ssread.models.classifier import GraphClassifier
 from ssread.models.graphs import Graphs
-from ssread.models.layers import Linear
 from ssread.train.objective import Unlabelled, mean
 from ssread.train.views import AUGMENTATIONS, check_augmentations, masked_last, views, without_masked
 
@@ -71,7 +70,7 @@ class GraphCL(Unlabelled):
         self.ratio, self.walk_steps, self.temperature = ratio, walk_steps, temperature
         width = model.encoder.out_channels
         self.projection = nn.Sequential(
-            Linear(model.readout.out_channels, width), nn.ReLU(), Linear(width, width)
+            nn.Linear(model.readout.out_channels, width), nn.ReLU(), nn.Linear(width, width)
         )
 
     def forward(self, y: Tensor | None, real: Tensor | None, *graphs: Any) -> Tensor:

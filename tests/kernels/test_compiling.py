@@ -27,12 +27,14 @@ sizes = {"M": "i32", "PART": "i32"}
 sizes |= {"N": "i32", "E": "i32", "D": "i32", "F": "i32", "K": "i32", "P": "i32", "gamma": "fp32", "eps": "fp32"}
 sizes |= {"dropout": "fp32", "start": "*i64", "other": "*i64", "edge": "*i64", "positions": "*i64", "seed": "*i64"}
 for channels in (1, 16, 32, 128, 512):
-    for tile, kernel in ((messages.FORWARD, messages._forward), (messages.BACKWARD, messages._backward)):
+    for tile, kernel, more in (
+        (messages.FORWARD, messages._forward, {}), (messages.BACKWARD, messages._backward, {"TILES": 8})
+    ):
         rows = min(max(tile[0] // channels, 1), messages.MAX_ROWS)
         compile(kernel, tile[1], sizes, ROWS=rows, CHANNELS=channels, FEATURES=0, RELU=True, SCALE=True, WEIGHT=False,
-                OWN=1, ORDER=False)
+                OWN=1, ORDER=False, **more)
         compile(kernel, tile[1], sizes, ROWS=max(rows // 4, 1), CHANNELS=channels, FEATURES=4, RELU=True, SCALE=False,
-                WEIGHT=True, OWN=2, ORDER=True)
+                WEIGHT=True, OWN=2, ORDER=True, **more)
     rows = max(2048 // channels, 1)
     compile(norm._apply, 4, sizes, ROWS=rows, CHANNELS=channels, RELU=True, DROPOUT=True)
     rows = max(rows // 2, 1)

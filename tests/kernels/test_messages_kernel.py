@@ -7,6 +7,7 @@ from torch.func import vmap
 
 pytest.importorskip("triton", reason="Triton is not installed")
 
+from ssread.kernels import messages
 from ssread.kernels.messages import own_none, own_relu, own_scaled, sum_messages
 from ssread.neighbours import Bags
 
@@ -19,16 +20,16 @@ def by(ends: Tensor, others: Tensor, nodes: int) -> Bags:
 
 def twin(x, source, target, shift, features, table, scale, weight, own, own_form):
     """Every message written down, then added up one node at a time."""
-    messages = x[source]
+    sent = x[source]
     if features is not None:
-        messages = messages + features @ table
+        sent = sent + features @ table
     if shift is not None:
-        messages = (messages + shift).relu()
+        sent = (sent + shift).relu()
     if weight is not None:
-        messages = messages * weight[:, None]
+        sent = sent * weight[:, None]
     s = torch.ones_like(x[:, 0]) if scale is None else scale
-    messages = messages * s[source][:, None] * s[target][:, None]
-    rows = [messages[target == node].sum(dim=0) for node in range(len(x))]
+    sent = sent * s[source][:, None] * s[target][:, None]
+    rows = [sent[target == node].sum(dim=0) for node in range(len(x))]
     out = torch.stack(rows) if rows else x * 0
     if own_form == own_relu:
         out = out + s[:, None] ** 2 * (x + own).relu()
@@ -95,10 +96,13 @@ cases = {
 
 
 @settings(max_examples=8 if torch.cuda.is_available() else 40, deadline=None)  # a GPU compiles for every shape
-@given(**cases)
-def test_messages_and_their_gradients_equal_the_twin(where, **sizes):
+@given(**cases, many=st.sampled_from([0, messages.MANY]))
+def test_messages_and_their_gradients_equal_the_twin(where, many, **sizes):
     case = Case(**sizes, where=where)
-    for ours, twins in zip(case.run(kernel=True), case.run(kernel=False), strict=True):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(messages, "MANY", many)  # few or many tiles for every program
+        by_kernel = case.run(kernel=True)
+    for ours, twins in zip(by_kernel, case.run(kernel=False), strict=True):
         torch.testing.assert_close(ours.double(), twins, atol=2e-4, rtol=2e-4)
 
 

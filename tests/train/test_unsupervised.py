@@ -4,8 +4,6 @@ import functools
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ssread.data import GraphSet, assemble, load
 from ssread.errors import InputError
