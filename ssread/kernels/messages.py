@@ -164,6 +164,17 @@ class _Call:
 
 
 @triton.jit
+def _of_edge(features, table, edge, there, replica, channel, D, F):
+    """What the features of an edge add to every channel of a message."""
+    total = tl.zeros((edge.shape[0], channel.shape[0]), dtype=tl.float32)
+    for f in range(F):
+        a = tl.load(features + edge * F + f, mask=there, other=0.0)
+        t = tl.load(table + (replica * F + f) * D + channel, mask=channel < D, other=0.0)
+        total += a[:, None] * t[None, :]
+    return total
+
+
+@triton.jit
 def _forward(
     x, out, start, other, edge, shift, features, table, scale, weight, own, N, E, D, F,
     ROWS: tl.constexpr, CHANNELS: tl.constexpr, FEATURES: tl.constexpr, RELU: tl.constexpr, SCALE: tl.constexpr,
@@ -179,12 +190,6 @@ def _forward(
     total = tl.zeros((ROWS, CHANNELS), dtype=tl.float32)
     if RELU:
         c = tl.load(shift + replica * D + channel, mask=is_channel, other=0.0)
-    if FEATURES:
-        feature = tl.arange(0, FEATURES)
-        T = tl.load(
-            table + replica * F * D + feature[:, None] * D + channel[None, :],
-            mask=(feature < F)[:, None] & is_channel[None, :], other=0.0,
-        )  # fmt: skip
     for step in range(tl.max(end - begin)):
         at = begin + step
         there = at < end
@@ -194,11 +199,7 @@ def _forward(
         if ORDER:
             row = tl.load(edge + replica * E + at, mask=there, other=0)
         if FEATURES:
-            a = tl.load(
-                features + (replica * E + row)[:, None] * F + feature[None, :],
-                mask=there[:, None] & (feature < F)[None, :], other=0.0,
-            )  # fmt: skip
-            value += tl.sum(a[:, :, None] * T[None, :, :], axis=1)
+            value += _of_edge(features, table, replica * E + row, there, replica, channel, D, F)
         if RELU:
             value += c[None, :]
             value = tl.where(value < 0, 0.0, value)
@@ -249,10 +250,6 @@ def _backward(
     if FEATURES:
         feature = tl.arange(0, FEATURES)
         is_feature = feature < F
-        T = tl.load(
-            table + replica * F * D + feature[:, None] * D + channel[None, :],
-            mask=is_feature[:, None] & is_channel[None, :], other=0.0,
-        )  # fmt: skip
         grad_T = tl.zeros((ROWS, FEATURES, CHANNELS), dtype=tl.float32)
     for tile in range(TILES):
         node = (tl.program_id(0) * TILES + tile) * ROWS + tl.arange(0, ROWS)
@@ -284,8 +281,8 @@ def _backward(
                     features + (replica * E + row)[:, None] * F + feature[None, :],
                     mask=there[:, None] & is_feature[None, :], other=0.0,
                 )  # fmt: skip
-                before = value + tl.sum(a[:, :, None] * T[None, :, :], axis=1) + c[None, :]
-                g = tl.where(before > 0, g, 0.0)
+                before = value + _of_edge(features, table, replica * E + row, there, replica, channel, D, F)
+                g = tl.where(before + c[None, :] > 0, g, 0.0)
                 grad_T += a[:, :, None] * g[:, None, :]
             total += g
         if RELU:
