@@ -1,9 +1,9 @@
 """Figure 7: how accuracy changes with the number of positions K and with the smoothing gamma, GCN + SSRead(sum)."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from rich import box
@@ -12,9 +12,9 @@ from rich.table import Table
 from ssread.data.graphset import GraphSet
 from ssread.errors import InputError
 from ssread.evaluate.export import markdown_table
-from ssread.evaluate.protocol import Watch, compare_readouts
+from ssread.evaluate.protocol import Watch, compare_readouts, question_rule
 from ssread.evaluate.question import POSITIONS, Question
-from ssread.evaluate.report import Cell, selection_rule
+from ssread.evaluate.report import Cell
 from ssread.evaluate.statistics import format_p
 from ssread.paper.datasets import train_datasets
 from ssread.paper.drawing import PALETTE, drawing, save
@@ -54,7 +54,7 @@ class Point:
 
 def progress(context: Context) -> Progress:
     """How many of the trainings the store has; Table III shares those over K."""
-    rows, base, datasets = context.trainings(), _base(context), context.chosen_datasets(HERE)
+    rows, base, datasets = context.trainings(), _base(context.settings), context.chosen_datasets(HERE)
     over_positions = sum(Evidence(rows, dataset, base).progress()[1] for dataset in datasets)
     over_gamma = len(datasets) * sum(gamma != base.gamma for gamma in GAMMAS) * base.seeds * base.folds
     return Progress(len(_used(rows, datasets, base)), over_positions + over_gamma)
@@ -62,7 +62,7 @@ def progress(context: Context) -> Progress:
 
 def run(context: Context) -> list[Path]:
     """Trains what is missing: first every K, then every gamma at the K that validation chose; draws what there is."""
-    base, chosen = _base(context), context.chosen_datasets(HERE)
+    base, chosen = _base(context.settings), context.chosen_datasets(HERE)
 
     def train(graphs: GraphSet, watch: Watch) -> None:
         compare_readouts(graphs, base, context.runner, context.store, watch)
@@ -89,7 +89,7 @@ def run(context: Context) -> list[Path]:
 
 def page(folder: Path) -> str:
     """The numbers under the picture, from every CSV file of trainings in a folder."""
-    rows, base = read_trainings(sorted(folder.glob("*.csv"))), Question()
+    rows, base = read_trainings(sorted(folder.glob("*.csv"))), _base({})
     return _markdown([point for dataset in HERE for point in points(rows, dataset, base)], base)
 
 
@@ -99,7 +99,7 @@ def points(rows: pd.DataFrame, dataset: str, base: Question) -> list[Point]:
     Args:
         rows: The trainings.
         dataset: Its name.
-        base: The base classifier with K by validation.
+        base: The base classifier with K and dropout by validation.
     """
     best = Evidence(rows, dataset, base).positions
     curves = [Point(dataset, "K", k, base.gamma, _cell(rows, dataset, base, k, base.gamma)) for k in POSITIONS]
@@ -150,9 +150,9 @@ def _draw_curve(axis: "Axes", curve: Sequence[Point]) -> None:
         axis.text(0.5, 0.03, text, transform=axis.transAxes, ha="center", style="italic")
 
 
-def _base(context: Context) -> Question:
-    """The base classifier with K by validation; its candidates are the curve over K."""
-    return Question.of({"arch": "gcn", "aggr": "sum", **context.settings})
+def _base(settings: Mapping[str, Any]) -> Question:
+    """The first cell of Table III, with its K and its dropout by validation; the candidates for K are the curve."""
+    return Question.of({"arch": "gcn", "aggr": "sum", "dropout": "auto", **settings})
 
 
 def _over_gamma(base: Question, positions: int | None) -> list[Question]:
@@ -194,7 +194,7 @@ def _rows(curves: Sequence[Point]) -> list[list[str]]:
 
 
 def _markdown(curves: Sequence[Point], base: Question) -> str:
-    rule = selection_rule(base.training, num_folds=base.folds, num_seeds=base.seeds, positions_chosen=True)
+    rule = question_rule(base)
     there = sum(point.cell is not None for point in curves)
     return (
         f"{markdown_table(HEADINGS, _rows(curves))}\n{there} of {len(curves)} points are there. Accuracy in percent "

@@ -24,7 +24,7 @@ def test_lists_all_with_how_much_is_done(tmp_path):
     assert all(f" {name} {entry.title} " in output for name, entry in PAPER.items())
     assert "table3 GCN with six aggregations 800 5,600 trainings" in output
     assert "table4 five more classifiers 300 5,600 trainings" in output
-    assert "figure7 sensitivity to K and gamma 250 1,350 trainings" in output
+    assert "figure7 sensitivity to K and gamma 300 1,500 trainings" in output
 
 
 def test_takes_over_what_another_machine_trained(tmp_path):
