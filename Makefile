@@ -15,7 +15,8 @@ test: $(READY)  ## the tests, all but the slow ones
 	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadgroup
 
 slow: $(READY)  ## the slow tests: killed processes, a Ray cluster, compilers, every documented command
-	$(BIN)/python -m pytest -m slow --durations=12
+	$(BIN)/python -m pytest -m "slow and not alone" -n 2 --dist loadgroup --durations=12
+	$(BIN)/python -m pytest -m "slow and alone" --durations=12
 
 lint: $(READY)  ## style and types
 	$(BIN)/ruff check .

@@ -58,7 +58,7 @@ def test_commands_run(command, tmp_path, request):
             result = CliRunner().invoke(app, rest)
             assert result.exit_code == 0, result.output
         case [".venv/bin/python", script, *options] if script.startswith("benchmarks/"):
-            if script == "benchmarks/gpu.py" and not torch.cuda.is_available():
+            if script in ("benchmarks/gpu.py", "benchmarks/precision.py") and not torch.cuda.is_available():
                 assert "needs a GPU" in run([sys.executable, script, *options], returncode=1)
             elif "cuda" not in options:
                 assert run([sys.executable, script, *options, "--quick"])

@@ -75,6 +75,7 @@ def test_wrong_input_gives_a_sentence_and_nothing_else(words, sentence, tmp_path
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 def test_interrupted_it_says_how_to_go_on(tmp_path, heeding_ctrl_c):
     command = [sys.executable, "-m", "ssread", "train", "planted", "-o", str(tmp_path / "model"), "--workers", "1"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=heeding_ctrl_c)

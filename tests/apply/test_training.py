@@ -127,6 +127,7 @@ def start(folder: Path, *more: str, **how: object) -> subprocess.Popen:
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 @pytest.mark.parametrize("kill", [signal.SIGKILL, signal.SIGINT])
 def test_killed_at_any_moment_it_goes_on_to_the_same_model(tmp_path, kill, heeding_ctrl_c):
     assert start(tmp_path / "whole", "--epochs", "12").wait(300) == 0

@@ -95,6 +95,7 @@ def test_json_is_one_document_and_the_same_with_more_workers(config, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_stopped_in_the_middle_it_goes_on_to_the_same_table(config, tmp_path, how, heeding_ctrl_c):
     out = tmp_path / "parts"

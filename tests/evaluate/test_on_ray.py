@@ -25,7 +25,8 @@ from ssread.train import Run, RunResult, Training
 SHORT = Training(epochs=8, patience=4, batch_size=16)
 ENDLESS = Training(epochs=10**6, patience=10**6, batch_size=16)
 
-pytestmark = pytest.mark.xdist_group("ray")  # one after another: a cluster would join the one of another test
+# One after another: a cluster would join the one of another test.
+pytestmark = [pytest.mark.xdist_group("ray"), pytest.mark.alone]
 
 needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="ray is not installed")
 needs_client = pytest.mark.skipif(find_spec("ray") is None or find_spec("grpc") is None, reason="no ray[client]")

@@ -88,6 +88,7 @@ for result in OnCores(2).train(load("planted", num_graphs=300), runs, Training(e
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 def test_workers_end_when_their_parent_is_killed():
     parent = subprocess.Popen([sys.executable, "-c", SCRIPT])
     workers: list[psutil.Process] = []

@@ -124,6 +124,7 @@ def test_files_that_are_no_trainings_get_a_sentence(text, sentence, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 def test_killed_in_the_middle_it_goes_on(mutag, tmp_path):
     options = ["--datasets", "MUTAG", "--rows", "sum,max", "--folds", "2", "--seeds", "1", "--epochs", "20"]
     command = [sys.executable, "-m", "ssread", "reproduce", "table3", *options, "--workers", "1", "--device", "cpu"]

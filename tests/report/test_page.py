@@ -62,6 +62,7 @@ def test_the_records_say_what_the_model_says():
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 def test_many_graphs_are_sampled_and_the_page_says_so():
     graphs = planted(10_000, seed=0)
     ids = sampled(graphs)
@@ -76,6 +77,7 @@ def test_many_graphs_are_sampled_and_the_page_says_so():
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 def test_large_graphs_are_fewer():
     graphs = planted(12, nodes=5000, noise=0.0)
     started = time.perf_counter()

@@ -57,6 +57,7 @@ def test_it_opens_with_all_parts_and_without_a_complaint(browser, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 def test_five_hundred_graphs_open_in_under_two_seconds(browser, tmp_path):
     path = written(tmp_path, num_graphs=500)
     with Opened(browser, path):  # the browser's own start is not the page's
