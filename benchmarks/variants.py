@@ -4,8 +4,8 @@
 
 GCN with the sum, no dropout. *Train loss* and *validation* are means of the last passes; *moved* is the share of
 validation nodes whose position differs from that of ten passes before, *train / eval* the share whose position differs
-between batch statistics and running ones, *least share* that of the rarest position, all at the end. *Over first* is the
-gain in validation accuracy over the first variant of the table, with its standard error over folds. No test fold is
+between batch statistics and running ones, *least share* that of the rarest position, all at the end. *Over first* is
+the gain in validation accuracy over the first variant of the table, with its standard error over folds. No test fold is
 touched.
 """
 

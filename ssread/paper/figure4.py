@@ -1,6 +1,5 @@
 """Figure 4: how well a linear classifier finds structural properties of MUTAG's molecules in graph vectors."""
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from ssread.evaluate.export import markdown_table
 from ssread.evaluate.protocol import Watch, compare_all, question_rule
 from ssread.evaluate.question import Question
 from ssread.evaluate.report import Cell
-from ssread.evaluate.statistics import Summary, format_p
+from ssread.evaluate.statistics import format_p
 from ssread.paper.datasets import train_datasets
 from ssread.paper.drawing import PALETTE, drawing, save
 from ssread.paper.evidence import Evidence, MissingCell
@@ -76,7 +75,7 @@ def page(folder: Path) -> str:
 
 
 def draw(cells: Sequence[Cell], stem: Path) -> list[Path]:
-    """Draws accuracies as bars, a panel for every way to learn; standard deviations as lines on them."""
+    """Draws accuracies with their standard deviations, a panel for every way to learn."""
     ways = [way for way in WAYS if any(cell.learn == way for cell in cells)]
     with drawing(3.0 * max(len(ways), 1), 3.4) as figure:
         axes = figure.subplots(1, max(len(ways), 1), squeeze=False, sharey=True)[0]
@@ -84,25 +83,19 @@ def draw(cells: Sequence[Cell], stem: Path) -> list[Path]:
             shown = [cell for cell in cells if cell.learn == way]
             for side, name, color in ((-1, "GRead", PALETTE[0]), (1, "SSRead", PALETTE[1])):
                 found = [cell.comparison.baseline if side < 0 else cell.comparison.candidate for cell in shown]
-                places = [place + side * 0.2 for place in range(len(shown))]
-                means, deviations = ([100 * value for value in values] for values in _means_and_deviations(found))
-                axis.bar(places, means, 0.38, yerr=deviations, color=color, capsize=3, label=name)
+                places = [place + side * 0.12 for place in range(len(shown))]
+                means, deviations = [100 * part.mean for part in found], [100 * part.sd for part in found]
+                axis.errorbar(places, means, deviations, fmt="o", color=color, capsize=3, label=name)
+            axis.set_xlim(-0.5, len(shown) - 0.5)
             axis.set_xticks(range(len(shown)), [cell.task.replace("_", "\n") for cell in shown])
             axis.set_title(f"{shown[0].arch}, {way}")
         if not ways:
             axes[0].text(0.5, 0.5, "missing", transform=axes[0].transAxes, ha="center", style="italic")
             return save(figure, stem)
         axes[0].set_ylabel("test accuracy (%)")
-        shown_all = [part for cell in cells for part in (cell.comparison.baseline, cell.comparison.candidate)]
-        lowest = min(100 * (part.mean - (part.sd if math.isfinite(part.sd) else 0)) for part in shown_all)
-        axes[0].set_ylim(max(0.0, 10 * (lowest // 10)), 100)
         handles, labels = axes[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=2)
         return save(figure, stem)
-
-
-def _means_and_deviations(found: Sequence[Summary]) -> tuple[list[float], list[float]]:
-    return [part.mean for part in found], [part.sd for part in found]
 
 
 def _cells(rows: pd.DataFrame, asked: Sequence[Question]) -> list[Cell | MissingCell]:
