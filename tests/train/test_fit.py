@@ -10,6 +10,7 @@ from ssread.train import Run, RunResult, Training, engine, lifted, train
 from ssread.train.engine import Alone
 from ssread.train.fit import _fold, fit
 from ssread.train.lifted import Lifted
+from ssread.train.plans import full_plan, in_step
 
 SHORT = Training(epochs=6, patience=3, batch_size=16)
 
@@ -54,6 +55,7 @@ def test_a_run_in_a_cohort_equals_the_run_alone(graphs, name, readout, device, m
         # A bias before a batch norm has no gradient but rounding, which Adam turns into steps of full length.
         for module in (engine, lifted):
             monkeypatch.setattr(module, "adam", lambda parameters, _: torch.optim.SGD(parameters, lr=0.002))
+    monkeypatch.setattr(lifted, "FEW", 0 if readout == "ssread" else 8)  # a room for every size of batch, or for all
     which = runs(name=name, readout=readout)
     x = torch.randn(len(graphs.x), 5)  # a constant channel after a batch norm is a 0 that rounding puts on either side
     graphs = dataclasses.replace(graphs, x=x, node_feature_names=tuple("abcde"))
@@ -61,6 +63,22 @@ def test_a_run_in_a_cohort_equals_the_run_alone(graphs, name, readout, device, m
     assert len({result.epochs for result in together}) > 1 or name != "gcn"
     for run, result in zip(which, together, strict=True):
         assert_same(result, train(graphs, [run], SHORT)[0], exact=False)
+
+
+def test_every_batch_has_room_and_not_much_more():
+    graphs = load("planted", num_graphs=120, nodes=(13, 200), seed=0)
+    which = [Run({"name": "gcn", "hidden_channels": 4}, seed=seed, fold=0) for seed in range(lifted.FEW)]
+    cohort = Lifted(graphs, which, SHORT, "cpu")
+    generators = [torch.Generator().manual_seed(run.seed) for run in which]
+    for epoch in range(3):
+        plan = in_step(full_plan([torch.arange(120)] * len(which), generators, 16), graphs, epoch)
+        rooms = cohort._make_room(plan)
+        for ids, room in zip(plan, rooms, strict=True):
+            needed = graphs.bounds(ids)
+            assert needed.num_nodes <= room.num_nodes <= lifted.GRID * needed.num_nodes + 16
+            assert needed.num_edges <= room.num_edges
+            assert room.num_nodes % 16 == 0
+    assert len({room.num_nodes for room in rooms}) > 1
 
 
 def test_replicas_without_a_last_batch_stand_still(graphs):
