@@ -85,7 +85,6 @@ def test_it_is_measured_here(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.alone
 def test_measured_and_not_measured_again(mirror, tmp_path):
     options = {"datasets": ["NCI1"], "rows": ["gcn"], "settings": {"seeds": 1}}
     figure8.run(context(tmp_path, **options))
