@@ -188,7 +188,7 @@ def masked_last(graphs: Graphs) -> Graphs:
     source, target = (place.index_select(0, end) for end in graphs.edge_index)
     real, dummy = nodes < total, graphs.batch_size - 1
     batch = torch.where(real, graphs.batch.index_select(0, order), dummy)
-    ptr = F.pad(segment.count(batch, graphs.batch_size)[:-1].cumsum(0), (1, 1))
+    end = segment.count(batch, graphs.batch_size)[:-1].cumsum(0)
     return Graphs(
         x=graphs.x.index_select(0, order),
         edge_index=torch.stack([source, target]),
@@ -199,7 +199,7 @@ def masked_last(graphs: Graphs) -> Graphs:
         neighbours=Neighbours(
             source, target, graphs.num_nodes, symmetric=graphs.neighbours.symmetric, needless=source >= total
         ),
-        ptr=torch.cat([ptr[:-1], ptr[-2:-1]]),
+        ptr=F.pad(torch.cat([end, end[-1:]]), (1, 0)),
     )
 
 
