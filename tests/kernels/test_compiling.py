@@ -35,7 +35,7 @@ for channels in (1, 16, 32, 128, 512):
         rows = min(max(tile[0] // channels, 1), messages.MAX_ROWS)
         compile(kernel, tile[1], sizes, ROWS=rows, CHANNELS=channels, FEATURES=0, RELU=True, SCALE=True, WEIGHT=False,
                 OWN=1, ORDER=False, **more)
-        compile(kernel, tile[1], sizes, ROWS=max(rows // 4, 1), CHANNELS=channels, FEATURES=4, RELU=True, SCALE=False,
+        compile(kernel, tile[1], sizes, ROWS=rows, CHANNELS=channels, FEATURES=1, RELU=True, SCALE=False,
                 WEIGHT=True, OWN=2, ORDER=True, **more)
     rows = max(2048 // channels, 1)
     compile(norm._apply, 4, sizes, ROWS=rows, CHANNELS=channels, RELU=True, DROPOUT=True)
