@@ -126,7 +126,7 @@ def steps(names: list[str], quick: bool, ceiling: tuple[float, float]) -> Table:
     """A step of 50 models by architecture, readout and dataset."""
     table = Table(title="One step of 50 models (batch 128, d = 128, K = 8)")
     for column in ("dataset", "classifier", "readout", "ms", "floor", "products", "over floor", "GB/s", "over GRead",
-                   "ns / edge", "GB held", "over plain loop"):  # fmt: skip
+                   "ns / edge", "padding", "GB held", "over plain loop"):  # fmt: skip
         table.add_column(column, justify="left" if column in ("dataset", "classifier", "readout") else "right")
     for name in names:
         graphs = dataset(name)
@@ -148,6 +148,7 @@ def steps(names: list[str], quick: bool, ceiling: tuple[float, float]) -> Table:
                     name, arch, readout, f"{times[readout]:.2f}", f"{moved:.2f}", f"{products:.2f}",
                     f"{times[readout] / moved:.1f}x", f"{moved / times[readout] * ceiling[0] / 1e9:.0f}",
                     f"{times[readout] / times['global']:.3f}", f"{1e6 * times[readout] / cohort.edges():.1f}",
+                    f"{1 - cohort.nodes() / cohort.padded_nodes():.0%}",
                     f"{torch.cuda.max_memory_allocated() / 1e9:.1f}", ratio,
                 )  # fmt: skip
                 del cohort
@@ -209,8 +210,9 @@ def cell(graphs: GraphSet, seeds: int) -> tuple[Table, bool]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="the smallest case of each")
-    parser.add_argument("--parts", nargs="+", default=["kernels", "steps", "growth", "cell"])
-    parser.add_argument("--datasets", nargs="+", default=["NCI1", "MUTAG", "IMDB-BINARY", "PROTEINS"])
+    parts = ["kernels", "steps", "growth", "cell"]
+    parser.add_argument("--parts", nargs="+", default=parts, choices=parts)
+    parser.add_argument("--datasets", nargs="+", default=["NCI1", "MUTAG", "IMDB-BINARY", "PROTEINS"], choices=SIZES)
     options = parser.parse_args()
     console = Console(width=160)
     if not torch.cuda.is_available():

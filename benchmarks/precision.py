@@ -3,7 +3,7 @@
     python benchmarks/precision.py [--datasets MUTAG PROTEINS] [--seeds 5] [--quick]
 
 Every row is a comparison of 10 folds x the seeds (GCN, sum, K = 8). The last rows compare the precisions with each
-other, readout by readout: what they differ by is no more than what another seed of dropout would make.
+other, readout by readout.
 """
 
 import argparse
@@ -15,6 +15,7 @@ from measuring import dataset
 from rich.console import Console
 from rich.table import Table
 
+from ssread.errors import InputError
 from ssread.evaluate.statistics import Comparison, compare, format_p
 from ssread.train import Run, Training, train
 
@@ -44,11 +45,16 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--quick", action="store_true", help="one seed, few passes")
     options = parser.parse_args()
+    if options.seeds < 1:
+        parser.error("seeds are 1 or more")
     if not torch.cuda.is_available():
         raise SystemExit("This benchmark needs a GPU that torch can use; there is none here.")
     seeds, epochs = (1, 5) if options.quick else (options.seeds, Training().epochs)
     for name in options.datasets:
-        graphs = dataset(name, 30, 1_000)
+        try:
+            graphs = dataset(name, 30, 1_000)
+        except InputError as error:
+            raise SystemExit(str(error)) from None
         table = Table("what", "first", "second", "difference", "p", "corrected p", "finding", "s", title=name)
         scores, findings = {}, []
         for precision, how in PRECISIONS.items():

@@ -6,7 +6,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-__all__ = ["fold", "power_of_2", "unfold"]
+__all__ = ["fold", "power_of_2", "tiles_of", "unfold"]
+
+#: How many tiles a program adds up where there would be this many programs: so fewer sums are written and read.
+TILES, MANY = 8, 8000
 
 
 def fold(batch_size: int, in_dims: Sequence[int | None], inputs: Sequence[Any]) -> list[Any]:
@@ -20,6 +23,11 @@ def fold(batch_size: int, in_dims: Sequence[int | None], inputs: Sequence[Any]) 
 def unfold(batch_size: int, output: Tensor) -> Tensor:
     """An output [batch_size * R, ...] as [batch_size, R, ...]."""
     return output.view(batch_size, -1, *output.shape[1:])
+
+
+def tiles_of(programs: int) -> int:
+    """How many tiles each of so many programs takes over from others."""
+    return TILES if programs > MANY else 1
 
 
 def power_of_2(number: int) -> int:

@@ -7,7 +7,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from ssread.kernels.lifting import fold, power_of_2, unfold
+from ssread.kernels.lifting import fold, power_of_2, tiles_of, unfold
 from ssread.neighbours import Bags
 
 __all__ = ["own_none", "own_relu", "own_scaled", "sum_messages"]
@@ -57,9 +57,6 @@ MAX_ROWS = 16
 
 #: Entries of a tile and warps of a program, measured on an H200.
 FORWARD, BACKWARD = (512, 1), (256, 1)
-
-#: How many tiles a program adds up where there would be this many programs: so fewer sums are written and read.
-TILES, MANY = 8, 8000
 
 
 class _SumMessages(torch.autograd.Function):
@@ -131,7 +128,7 @@ class _Call:
         grad_x = torch.empty_like(x)
         rows, warps = self._cut(edges, BACKWARD)
         programs = triton.cdiv(self.nodes, rows)
-        tiles = TILES if programs * self.replicas > MANY else 1
+        tiles = tiles_of(programs * self.replicas)
         programs = triton.cdiv(programs, tiles)
         total = x.new_zeros(self.replicas, 2 + self.num_features, self.channels)
         if grad_x.numel() > 0:

@@ -7,7 +7,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from ssread.kernels.lifting import fold, power_of_2, unfold
+from ssread.kernels.lifting import fold, power_of_2, tiles_of, unfold
 
 __all__ = ["norm_relu_dropout"]
 
@@ -38,9 +38,6 @@ def norm_relu_dropout(
 
 #: Entries of a tile and warps of a program, measured on an H200.
 STATISTICS, APPLY, BACKWARD_SUMS, BACKWARD_APPLY = (4096, 1), (2048, 4), (512, 1), (512, 1)
-
-#: How many tiles a program adds up where there would be this many programs: so fewer sums are written and read.
-TILES, MANY = 8, 8000
 
 
 class _NormReluDropout(torch.autograd.Function):
@@ -85,7 +82,7 @@ class _NormReluDropout(torch.autograd.Function):
         grid, shape = _cut(x, BACKWARD_SUMS)
         total = x.new_zeros(x.size(0), 2, x.size(2))
         if x.numel() > 0:
-            tiles = TILES if grid[0] * grid[1] > MANY else 1
+            tiles = tiles_of(grid[0] * grid[1])
             grid = (triton.cdiv(grid[0], tiles), grid[1])
             sums = x.new_empty(x.size(0), grid[0], 2, x.size(2))
             flags = {"RELU": ctx.relu, "DROPOUT": ctx.dropout > 0}

@@ -17,9 +17,9 @@ def typed_graphs() -> GraphSet:
 
 
 @lru_cache
-def trained(readout: str = "ssread") -> tuple[GraphClassifier, GraphSet]:
+def trained(readout: str = "ssread", seed: int = 0) -> tuple[GraphClassifier, GraphSet]:
     """A trained GCN and the graphs of its test part."""
     graphs = typed_graphs()
-    run = Run({"name": "gcn", "readout": readout, "num_positions": 5, "hidden_channels": 64}, 0, 0, 5)
+    run = Run({"name": "gcn", "readout": readout, "num_positions": 5, "hidden_channels": 64}, seed, 0, 5)
     model, _ = trained_model(graphs, run, TRAINING)
     return model, graphs[fold_of(graphs, run).test]

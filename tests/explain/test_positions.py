@@ -1,5 +1,7 @@
 """Positions of nodes: what they are, that numbering does not matter, that they find planted roles."""
 
+from statistics import mean
+
 import pytest
 import torch
 from explained_models import trained
@@ -64,12 +66,14 @@ def test_an_empty_set_has_no_positions():
 
 
 def test_a_trained_model_finds_planted_roles_far_better_than_chance():
-    """Over eight seeds the mutual information was 0.32 to 0.56, the consistency 0.27 to 0.54."""
-    model, test = trained("ssread")
-    graph = torch.arange(len(test)).repeat_interleave(test.node_counts)
-    found = agreement(positions(model, test).position, test.node_columns["position"], graph)
-    chance = agreement(torch.randint(5, (len(graph),)), test.node_columns["position"], graph)
-    assert found.mutual_information > 0.2
-    assert abs(chance.mutual_information) < 0.02
-    assert found.consistency > 0.2
-    assert found.purity > chance.purity + 0.1
+    """On average over three seeds; of eight the mutual information was 0.32 to 0.56."""
+    found, chance = [], []
+    for seed in range(3):
+        model, test = trained("ssread", seed)
+        graph, roles = torch.arange(len(test)).repeat_interleave(test.node_counts), test.node_columns["position"]
+        found.append(agreement(positions(model, test).position, roles, graph))
+        chance.append(agreement(torch.randint(5, (len(graph),)), roles, graph))
+    assert mean(one.mutual_information for one in found) > 0.35
+    assert all(abs(one.mutual_information) < 0.02 for one in chance)
+    assert mean(one.consistency for one in found) > 0.3
+    assert all(one.purity > other.purity + 0.1 for one, other in zip(found, chance, strict=True))

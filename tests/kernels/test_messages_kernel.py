@@ -7,7 +7,7 @@ from torch.func import vmap
 
 pytest.importorskip("triton", reason="Triton is not installed")
 
-from ssread.kernels import messages
+from ssread.kernels import lifting
 from ssread.kernels.messages import own_none, own_relu, own_scaled, sum_messages
 from ssread.neighbours import Bags
 
@@ -96,11 +96,11 @@ cases = {
 
 
 @settings(max_examples=8 if torch.cuda.is_available() else 40, deadline=None)  # a GPU compiles for every shape
-@given(**cases, many=st.sampled_from([0, messages.MANY]))
+@given(**cases, many=st.sampled_from([0, lifting.MANY]))
 def test_messages_and_their_gradients_equal_the_twin(where, many, **sizes):
     case = Case(**sizes, where=where)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(messages, "MANY", many)  # few or many tiles for every program
+        patch.setattr(lifting, "MANY", many)  # few or many tiles for every program
         by_kernel = case.run(kernel=True)
     for ours, twins in zip(by_kernel, case.run(kernel=False), strict=True):
         torch.testing.assert_close(ours.double(), twins, atol=2e-4, rtol=2e-4)
