@@ -8,7 +8,7 @@ folder holds tables in Markdown, such as the ``compare-NAME.md`` of ``ssread com
 was run (``command.txt``) and our remarks (``remarks.md``).
 """
 
-import sys
+import argparse
 from pathlib import Path
 
 from ssread.data.storage import replacing
@@ -73,4 +73,6 @@ def text(path: Path) -> str:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs" / "results.md")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", nargs="?", type=Path, default=ROOT / "docs" / "results.md", metavar="FILE")
+    main(parser.parse_args().file)

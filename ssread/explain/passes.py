@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -41,16 +41,18 @@ class Pass:
 
     def read(self, x: Tensor) -> tuple[Any, Tensor]:
         """The readout's reading and the class scores [B, C], with ``x`` in the place of the rows' vectors."""
-        groups = self.batch.batch_size + int(self.encoding.dropped)  # dropped rows form one more, which is cut off
-        reading = self.model.readout.read(x, self.encoding.batch, dim_size=groups)
-        return reading, self.model.head(reading.vectors[: self.batch.batch_size])
+        reading, vectors = self.model.read(replace(self.encoding, x=x), self.batch.batch_size)
+        return reading, self.model.head(vectors)
 
     def row_of_node(self) -> Tensor:
-        """The row that stands for every node, [N]: its own, or its largest cluster's; -1 for a node dropped."""
+        """The row that stands for every node, [N]: its own, or its largest cluster's; -1 for a node dropped.
+
+        Of a node that is read at several heights it is the first: the vector that has seen all its neighbours.
+        """
         if self.clusters is not None:
             return self.batch.batch * self.clusters.size(1) + self.clusters.argmax(dim=1)
         rows = torch.arange(self.batch.num_nodes, device=self.batch.x.device)
-        return torch.where(self.encoding.batch < self.batch.batch_size, rows, -1)
+        return torch.where(self.encoding.batch[: len(rows)] < self.batch.batch_size, rows, -1)
 
     def shared_out(self, values: Tensor) -> Tensor:
         """Values of rows [M, ...] as values of nodes [N, ...] of the same sum; a node dropped gets 0.
@@ -59,7 +61,7 @@ class Pass:
         """
         if self.clusters is None:
             kept = self.encoding.batch < self.batch.batch_size
-            return values * kept.view(-1, *[1] * (values.dim() - 1))
+            return self.encoding.added_up(values * kept.view(-1, *[1] * (values.dim() - 1)))
         size = segment.sum(self.clusters, self.batch.batch, self.batch.batch_size)
         shares = self.clusters / size.index_select(0, self.batch.batch).clamp(min=1e-30)
         by_graph = values.view(self.batch.batch_size, self.clusters.size(1), -1).index_select(0, self.batch.batch)

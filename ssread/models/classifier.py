@@ -32,7 +32,7 @@ class Output:
 
     def alignment_costs(self) -> Tensor:
         """The smoothed alignment cost of every graph (Equation 4), [B]; zeros for the global readout."""
-        return self.reading.alignment_costs()[: self.logits.size(0)]
+        return self.encoding.added_up(self.reading.alignment_costs())[: self.logits.size(0)]
 
     def alignment_loss(self) -> Tensor:
         """The alignment loss (Equation 6), averaged over the graphs; reaches the prototypes alone."""
@@ -107,11 +107,15 @@ class GraphClassifier(nn.Module):
         """Logits, graph vectors, positions and losses from one pass."""
         graphs = Graphs.of(x, edge_index, batch, edge_attr, batch_size, mask)
         encoding = self.encoder(graphs)
-        # Rows dropped by pooling form one more group, which is read like the others and cut off.
-        size = graphs.batch_size + int(encoding.dropped)
-        reading = self.readout.read(encoding.x, encoding.batch, encoding.ptr, dim_size=size)
-        vectors = reading.vectors[: graphs.batch_size]
+        reading, vectors = self.read(encoding, graphs.batch_size)
         return Output(self.head(vectors), vectors, encoding, reading)
+
+    def read(self, encoding: Encoding, batch_size: int) -> tuple[Reading, Tensor]:
+        """What the readout finds in an encoder's rows, and the vectors of the graphs, [B, out_channels]."""
+        # Rows dropped by pooling form one more group, which is read like the others and cut off.
+        size = batch_size + int(encoding.dropped)
+        reading = self.readout.read(encoding.x, encoding.groups(size), encoding.ptr, dim_size=encoding.heights * size)
+        return reading, encoding.added_up(reading.vectors)[:batch_size]
 
     def forward(
         self,

@@ -104,6 +104,8 @@ class Encoding:
         losses: Auxiliary losses of the encoder, one value per graph each, [B].
         dropped: Whether some rows may have been dropped.
         ptr: Where each graph's rows begin, [B + 1], where they are known to stand graph by graph; else None.
+        heights: How many times a graph is read, as it is pooled to fewer and fewer nodes; what is read is added up. The
+            rows of one height stand behind those of another, as many for each.
     """
 
     x: Tensor
@@ -111,6 +113,18 @@ class Encoding:
     losses: dict[str, Tensor] = field(default_factory=dict)
     dropped: bool = False
     ptr: Tensor | None = None
+    heights: int = 1
+
+    def groups(self, size: int) -> Tensor:
+        """The group that every row is read in, [M]: its graph, of ``size``, those of further heights behind them."""
+        if self.heights == 1:
+            return self.batch
+        heights = torch.arange(self.heights, device=self.batch.device).unsqueeze(1)
+        return (self.batch.view(self.heights, -1) + size * heights).flatten()
+
+    def added_up(self, values: Tensor) -> Tensor:
+        """Values of groups [heights * size, ...], added up over the heights, [size, ...]."""
+        return values if self.heights == 1 else values.unflatten(0, (self.heights, -1)).sum(dim=0)
 
     def __repr__(self) -> str:
         losses = "".join(f", {name}" for name in self.losses)

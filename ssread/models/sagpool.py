@@ -13,8 +13,8 @@ __all__ = ["SAGPool"]
 class SAGPool(Encoder):
     """`"Self-Attention Graph Pooling" <https://arxiv.org/abs/1904.08082>`_, the hierarchical one, before its readout.
 
-    The nodes that are left after the last pooling are read out, as Table II has it (the original adds up the readouts
-    after each).
+    The nodes that are left after each pooling are read out, and what is read is added up. Read once, after the last
+    pooling, it does not learn: what comes through three gates is too small by then.
 
     Args:
         in_channels: Number of node features.
@@ -30,9 +30,12 @@ class SAGPool(Encoder):
         self.pools = nn.ModuleList(SAGPooling(hidden_channels, ratio) for _ in inputs)
 
     def encode(self, graphs: Graphs) -> Encoding:
-        """Node vectors of checked graphs; all but the kept ones are dropped."""
+        """Node vectors of checked graphs after each pooling; all but the kept ones are dropped."""
         h, kept = graphs.x, torch.ones_like(graphs.x[:, 0])
+        vectors, batch = [], []
         for conv, pool in zip(self.convs, self.pools, strict=True):
             matrix = propagation(graphs, kept)
             h, kept = pool(conv(h, matrix).relu(), kept, graphs, matrix)
-        return Encoding(h, torch.where(kept > 0, graphs.batch, graphs.batch_size), dropped=True)
+            vectors.append(h)
+            batch.append(torch.where(kept > 0, graphs.batch, graphs.batch_size))
+        return Encoding(torch.cat(vectors), torch.cat(batch), dropped=True, heights=len(self.convs))

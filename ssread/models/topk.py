@@ -54,7 +54,7 @@ class TopKPooling(nn.Module):
 
     def forward(self, x: Tensor, kept: Tensor, graphs: Graphs) -> tuple[Tensor, Tensor]:
         """Gated node vectors (zero where dropped) and the new ``kept``."""
-        scores = (x * self.weight).sum(dim=-1) / self.weight.norm(p=2, dim=-1)
+        scores = (x * nn.functional.normalize(self.weight)).sum(dim=-1)  # 0, not NaN, where it has decayed to nothing
         kept = keep_best(scores, kept, graphs, self.ratio)
         return x * (scores.tanh() * kept).unsqueeze(-1), kept
 

@@ -34,10 +34,11 @@ def test_activation_is_the_slope_of_the_score_as_a_node_vector_grows(name, reado
     graph = torch.arange(len(graphs)).repeat_interleave(graphs.node_counts)
     with torch.no_grad():
         for node in range(0, len(found), 7):
-            grown = torch.ones(len(found), 1, dtype=torch.double)
-            grown[node] = 1 + step
+            grown = torch.ones(len(part.encoding.x), 1, dtype=torch.double)
+            rows = slice(node, None, len(found))  # a node's, at every height
+            grown[rows] = 1 + step
             ahead = part.read(part.encoding.x * grown)[1][graph[node]]
-            grown[node] = 1 - step
+            grown[rows] = 1 - step
             behind = part.read(part.encoding.x * grown)[1][graph[node]]
             assert torch.allclose(found[node], (ahead - behind) / (2 * step), atol=1e-5)
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from small_graphs import random_batch
+from small_graphs import FEATURES, random_batch
 from torch_geometric.nn import GCNConv
 from torch_geometric.nn import SAGPooling as PyGSAGPooling
 from torch_geometric.nn import TopKPooling as PyGTopKPooling
@@ -74,6 +74,16 @@ def test_two_sag_poolings_equal_pygs(seed, ratio):
         small, edges, _, batch, perm, _ = theirs(small, edges, batch=batch)
         nodes = nodes[perm]
         _check(x, kept, small, nodes)
+
+
+def test_a_projection_that_has_decayed_to_nothing_scores_zero():
+    """Weight decay takes it there where no node has a vector any more."""
+    pool, graphs = TopKPooling(FEATURES, 0.5), random_batch((6, 1), dtype=torch.float32)
+    torch.nn.init.zeros_(pool.weight)
+    x, _ = pool(graphs.x, torch.ones(7), Graphs.of(*graphs))
+    x.sum().backward()
+    assert x.eq(0).all()
+    assert pool.weight.grad.isfinite().all()
 
 
 def _all_differ(scores: torch.Tensor, kept: torch.Tensor, graphs: Graphs) -> bool:
