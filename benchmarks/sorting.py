@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ssread.evaluate.runners import OnCores
+from ssread.paper.items import DATASETS
 from ssread.train import Run, Training
 
 LENGTH = 16  # of the sort aggregation by default
@@ -24,11 +25,11 @@ LENGTH = 16  # of the sort aggregation by default
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--dataset", default="DD")
+    parser.add_argument("--dataset", default="DD", choices=DATASETS)
     parser.add_argument("--folds", type=int, default=10, choices=range(2, 11), metavar="2 ... 10")
     parser.add_argument("--positions", type=int, default=16)
     parser.add_argument("--only", nargs="+", help="parts of names")
-    parser.add_argument("--quick", action="store_true", help="two folds, one pass")
+    parser.add_argument("--quick", action="store_true", help="two folds of MUTAG, one pass")
     options = parser.parse_args()
     if options.positions < 1:
         parser.error("positions are 1 or more")
@@ -38,7 +39,7 @@ def main() -> None:
         f"GRead, first {many} nodes": {"readout": "global", "aggr_kwargs": {"k": many}},
         f"SSRead, first {LENGTH} of {options.positions} positions": {"num_positions": options.positions},
     }
-    graphs = dataset(options.dataset, 284, 100 if options.quick else 1_000)
+    graphs = dataset("MUTAG" if options.quick else options.dataset, 284, 1_000)
     folds, training = (2, Training(epochs=1)) if options.quick else (options.folds, Training())
     table = Table("variant", "validation", "standard error", title=f"{graphs.name}, {folds} folds")
     for name, own in variants.items():

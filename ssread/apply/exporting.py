@@ -35,7 +35,7 @@ class Exportable(nn.Module):
     Inputs: ``x`` [N, F]; ``edge_index`` [2, E]; ``edge_attr`` [E, D] where the model was trained with edge features;
     ``batch`` [N], the graph of every node; ``graphs`` [B], the numbers 0, 1, ... (its length tells how many there are).
     Outputs: ``probabilities`` [B, C], the mean over the members, and ``positions`` [N], the first member's structural
-    position of every node (of every cluster or kept node where the encoder pools).
+    position of every node (of every row that is read where the encoder pools).
     """
 
     def __init__(self, model: TrainedModel):

@@ -113,7 +113,7 @@ def _predictions(model: TrainedModel, outputs: list[Any]) -> dict[str, Tensor]:
 
 
 def _position_shares(output: Any, num_positions: int) -> Tensor:
-    """The share of every graph's nodes in each position, [B, K]; zeros for a graph without nodes."""
+    """The share of what is read of every graph in each position, [B, K]; zeros for a graph without nodes."""
     num_graphs = output.logits.size(0)
     pair = output.encoding.batch * num_positions + output.reading.positions
     counts = segment.count(pair, (num_graphs + 1) * num_positions).view(-1, num_positions)[:num_graphs]

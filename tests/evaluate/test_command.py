@@ -81,23 +81,31 @@ def table(config: Path, out: Path) -> dict:
     return json.loads(result.stdout)
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> dict:
+    """The same of a run that nobody stops."""
+    folder = tmp_path_factory.mktemp("whole")
+    (folder / "config.yaml").write_text(CONFIG)
+    return table(folder / "config.yaml", folder)
+
+
 def words(config: Path, out: Path, workers: int) -> list[str]:
     options = ["--config", config, "--json", "--workers", workers, "--epochs", 60, "--out", out]
     return ["compare", "planted", *map(str, options)]
 
 
 @pytest.mark.slow
-def test_json_is_one_document_and_the_same_with_more_workers(config, tmp_path):
+def test_json_is_one_document_and_the_same_with_more_workers(config, tmp_path, whole):
     command = [*COMMAND, *words(config, tmp_path / "two", workers=2)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "12 of 12 trainings" in done.stderr
-    assert json.loads(done.stdout) == table(config, tmp_path / "one")
+    assert json.loads(done.stdout) == whole
 
 
 @pytest.mark.slow
 @pytest.mark.alone
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
-def test_stopped_in_the_middle_it_goes_on_to_the_same_table(config, tmp_path, how, heeding_ctrl_c):
+def test_stopped_in_the_middle_it_goes_on_to_the_same_table(config, tmp_path, how, whole, heeding_ctrl_c):
     out = tmp_path / "parts"
     command = [*COMMAND, *words(config, out, workers=2)]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
@@ -112,7 +120,7 @@ def test_stopped_in_the_middle_it_goes_on_to_the_same_table(config, tmp_path, ho
     if how == signal.SIGINT:
         assert "the same command goes on from there" in errors
         assert "Traceback" not in errors
-    assert table(config, out) == table(config, tmp_path / "whole")
+    assert table(config, out) == whole
     assert _results(out) == 12
 
 
