@@ -12,6 +12,7 @@ import torch
 from ssread.data import load, planted
 from ssread.data.graphset import GraphSet
 from ssread.data.sources import find
+from ssread.paper.items import DATASETS
 
 MIRROR = Path(__file__).parents[2] / "shared" / "tudataset"
 
@@ -19,7 +20,9 @@ Step = Callable[[], None]
 
 
 def dataset(name: str, mean_nodes: int, num_graphs: int) -> GraphSet:
-    """The dataset, or planted graphs of its mean size where it would have to be downloaded."""
+    """One of the paper's datasets, or planted graphs of its mean size where it would have to be downloaded."""
+    if name not in DATASETS:
+        raise SystemExit(f"There is no dataset {name!r} in the paper; choose one of {', '.join(DATASETS)}.")
     if MIRROR.is_dir():
         os.environ.setdefault("SSREAD_MIRROR", str(MIRROR))
     if find(name).is_local:

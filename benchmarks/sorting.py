@@ -14,10 +14,10 @@ from typing import Any
 
 from measuring import dataset
 from rich.console import Console
+from rich.progress import track
 from rich.table import Table
 
 from ssread.evaluate.runners import OnCores
-from ssread.paper.items import DATASETS
 from ssread.train import Run, Training
 
 LENGTH = 16  # of the sort aggregation by default
@@ -25,7 +25,7 @@ LENGTH = 16  # of the sort aggregation by default
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--dataset", default="DD", choices=DATASETS)
+    parser.add_argument("--dataset", default="DD")
     parser.add_argument("--folds", type=int, default=10, choices=range(2, 11), metavar="2 ... 10")
     parser.add_argument("--positions", type=int, default=16)
     parser.add_argument("--only", nargs="+", help="parts of names")
@@ -39,14 +39,17 @@ def main() -> None:
         f"GRead, first {many} nodes": {"readout": "global", "aggr_kwargs": {"k": many}},
         f"SSRead, first {LENGTH} of {options.positions} positions": {"num_positions": options.positions},
     }
+    chosen = [name for name in variants if options.only is None or any(part in name for part in options.only)]
+    if not chosen:
+        parser.error(f"no variant has that in its name; there are {'; '.join(variants)}")
     graphs = dataset("MUTAG" if options.quick else options.dataset, 284, 1_000)
     folds, training = (2, Training(epochs=1)) if options.quick else (options.folds, Training())
     table = Table("variant", "validation", "standard error", title=f"{graphs.name}, {folds} folds")
-    for name, own in variants.items():
-        if options.only and not any(part in name for part in options.only):
-            continue
-        runs = [Run({"name": "gcn", "aggr": "sort", "dropout": 0.0, **own}, seed=0, fold=fold) for fold in range(folds)]
-        found = [100 * result.valid_accuracy for result in OnCores().train(graphs, runs, training)]
+    for name in chosen:
+        model = {"name": "gcn", "aggr": "sort", "dropout": 0.0, **variants[name]}
+        runs = [Run(model, seed=0, fold=fold) for fold in range(folds)]
+        results = track(OnCores().train(graphs, runs, training), name, total=folds, console=Console(stderr=True))
+        found = [100 * result.valid_accuracy for result in results]
         table.add_row(name, f"{mean(found):.1f}", f"{stdev(found) / sqrt(folds):.1f}")
     Console().print(table)
 
