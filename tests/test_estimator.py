@@ -173,7 +173,8 @@ def test_wrong_input_gets_a_sentence(settings, labels, sentence):
         small(**settings).fit(GRAPHS, labels)
 
 
-def test_nodes_that_are_pooled_away_have_no_positions():
-    estimator = small(epochs=1, arch="diffpool").fit(GRAPHS, LABELS)
-    with pytest.raises(InputError, match="diffpool pools nodes away"):
+@pytest.mark.parametrize("arch", ["diffpool", "sagpool"])
+def test_nodes_that_are_pooled_away_have_no_positions(arch):
+    estimator = small(epochs=1, arch=arch).fit(GRAPHS, LABELS)
+    with pytest.raises(InputError, match=f"{arch} pools nodes away"):
         estimator.positions(GRAPHS)
