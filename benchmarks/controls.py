@@ -20,12 +20,12 @@ from torch import Tensor
 from ssread import segment
 from ssread.data.graphset import GraphSet
 from ssread.data.splits import stratified_folds
-from ssread.evaluate.linear import linear_evaluation
+from ssread.evaluate.linear_evaluation import linear_evaluation
 from ssread.functional import align
 from ssread.models.graphs import Graphs
 from ssread.train import Run, Training
-from ssread.train.engine import Alone
-from ssread.train.plans import even_plan
+from ssread.train.engine import Single
+from ssread.train.batch_plans import even_plan
 from ssread.train.unsupervised import unlabelled
 
 WIDTH = 32
@@ -39,7 +39,7 @@ def measure(graphs: GraphSet, which: str, learn: str, positions: int, seed: int,
     if which == "SSRead":
         model |= {"readout": "ssread", "num_positions": positions}
     training = Training(epochs=epochs)
-    engine = Alone(unlabelled(graphs), Run(model, seed, 0, learn=learn), training)
+    engine = Single(unlabelled(graphs), Run(model, seed, 0, learn=learn), training)
     generator = torch.Generator().manual_seed(seed)
     for _ in range(epochs):
         order = torch.randperm(len(graphs), generator=generator).unsqueeze(0)
@@ -51,13 +51,13 @@ def measure(graphs: GraphSet, which: str, learn: str, positions: int, seed: int,
 
 
 @torch.no_grad()
-def _parted(engine: Alone, graphs: GraphSet, positions: int, generator: torch.Generator) -> Tensor:
+def _parted(engine: Single, graphs: GraphSet, positions: int, generator: torch.Generator) -> Tensor:
     """Sums per position, where prototypes are random directions."""
     engine._model.eval()
     every = graphs.batch(torch.arange(len(graphs)))
     x = engine._model.encoder(Graphs.of(every)).x
     closest = align(x, torch.randn(positions, x.size(1), generator=generator))
-    return segment.sum(x, every.batch * positions + closest, len(graphs) * positions).view(len(graphs), -1)
+    return segment.reduce_sum(x, every.batch * positions + closest, len(graphs) * positions).view(len(graphs), -1)
 
 
 def _judge(graphs: GraphSet, vectors: Tensor, seed: int) -> float:

@@ -21,11 +21,11 @@ from rich.table import Table
 
 from ssread.data.graphset import GraphSet
 from ssread.data.splits import stratified_folds
-from ssread.evaluate.runners import OnGPU
+from ssread.evaluate.runners import GPURunner
 from ssread.train import Run, Training
 from ssread.train.fit import train
-from ssread.train.lifted import Lifted
-from ssread.train.plans import full_plan, in_step
+from ssread.train.cohort import Cohort
+from ssread.train.batch_plans import full_plan, in_step
 
 D, B = 128, 128
 LAYERS = {"gcn": 3, "gin": 5}
@@ -57,7 +57,7 @@ class Cohort:
         training = Training()
         plans = [in_step(full_plan(members, generators, training.batch_size), graphs, epoch) for epoch in range(4)]
         self.plans = [plan.repeat(max(1, 8 // len(plan)), 1, 1) for plan in plans]
-        self.engine = Lifted(graphs, runs, training, "cuda", print)
+        self.engine = Cohort(graphs, runs, training, "cuda", print)
         for plan in 3 * self.plans:  # every size of batch is run, then recorded
             self.engine.one_pass(plan)
 
@@ -218,7 +218,7 @@ def main() -> None:
     if not torch.cuda.is_available():
         raise SystemExit("This benchmark needs a GPU that torch can use; there is none here.")
     ceiling = ceilings()
-    console.print(f"{OnGPU()!r}: copies {ceiling[0] / 1e12:.2f} TB/s, float32 products {ceiling[1] / 1e12:.0f} TFLOP/s")
+    console.print(f"{GPURunner()!r}: copies {ceiling[0] / 1e12:.2f} TB/s, float32 products {ceiling[1] / 1e12:.0f} TFLOP/s")
     if "kernels" in options.parts:
         console.print(kernels(ceiling))
     if "steps" in options.parts:

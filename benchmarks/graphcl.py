@@ -32,10 +32,10 @@ from ssread import SSRead
 from ssread.data.graphset import GraphSet
 from ssread.models.graphs import Graphs
 from ssread.train import Run, Training
-from ssread.train.engine import Alone, Engine
+from ssread.train.engine import Single, Engine
 from ssread.train.graphcl import contrastive_loss
-from ssread.train.lifted import Lifted
-from ssread.train.plans import even_plan, in_step
+from ssread.train.cohort import Cohort
+from ssread.train.batch_plans import even_plan, in_step
 from ssread.train.unsupervised import unlabelled
 from ssread.train.views import views, without_masked
 
@@ -169,7 +169,7 @@ def views_alone(graphs: GraphSet, loop: PlainLoop, batch_size: int) -> tuple[flo
 def epochs_of_ours(graphs: GraphSet, training: Training, seed: int, epochs: int) -> float:
     """Seconds that an encoder takes for so many epochs on one thread, after a first one."""
     torch.set_num_threads(1)
-    engine = Alone(unlabelled(graphs), Run(MODEL, seed, 0, learn="graphcl"), training)
+    engine = Single(unlabelled(graphs), Run(MODEL, seed, 0, learn="graphcl"), training)
     order = torch.randperm(len(graphs)).unsqueeze(0)
     plan = even_plan(order, training.batch_size)
     engine.one_pass(plan[:2])
@@ -225,9 +225,9 @@ def on_gpu(graphs: GraphSet, encoders: int, epochs: int) -> dict[str, tuple[floa
             times.append(time.perf_counter() - start)
         return statistics.median(times[2:])
 
-    cohort = seconds(Lifted(graphs, runs, training, "cuda"), encoders)
-    launched = seconds(Alone(graphs.to("cuda"), runs[0], training, "cuda"), 1)
-    recorded = statistics.median(seconds(Lifted(graphs, [run], training, "cuda"), 1) for run in runs[:3])
+    cohort = seconds(Cohort(graphs, runs, training, "cuda"), encoders)
+    launched = seconds(Single(graphs.to("cuda"), runs[0], training, "cuda"), 1)
+    recorded = statistics.median(seconds(Cohort(graphs, [run], training, "cuda"), 1) for run in runs[:3])
     return {
         "one cohort; before: each launched piece by piece": (encoders * launched, cohort),
         "one cohort; before: each recorded, too": (encoders * recorded, cohort),

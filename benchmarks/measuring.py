@@ -12,7 +12,7 @@ import torch
 from ssread.data import load, planted
 from ssread.data.graphset import GraphSet
 from ssread.data.sources import find
-from ssread.paper.items import DATASETS
+from ssread.paper.registry import DATASETS
 
 MIRROR = Path(__file__).parents[2] / "shared" / "tudataset"
 

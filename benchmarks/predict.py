@@ -21,12 +21,12 @@ import psutil
 
 from ssread.apply import TrainedModel, predict
 from ssread.apply.features import Features
-from ssread.apply.pieces import pieces_of
+from ssread.apply.chunks import chunks_of
 from ssread.apply.prediction import prediction_table
-from ssread.apply.tables import write_tables
+from ssread.apply.output_tables import write_tables
 from ssread.data import atom_features, from_smiles, graphset, molecule_files
 from ssread.models import model_for
-from ssread.workers import as_worker
+from ssread.common.workers import as_worker
 
 SMALL = ["CCO", "CCN", "CC(=O)O", "C1CC1", "c1ccccc1"]
 EXAMPLES = Path(__file__).parents[1] / "docs" / "examples" / "mutag.csv"
@@ -83,7 +83,7 @@ def shares(model: TrainedModel, path: Path, scratch: Path) -> None:
     for module, name, clock in patches:
         setattr(module, name, clock.around(getattr(module, name)))
     steps: dict[str, list[float]] = {"RDKit": [], "features and batches": [], "model": [], "writing": []}
-    for piece in pieces_of(model.features, path):
+    for piece in chunks_of(model.features, path):
         for clock in (rdkit, batching, reading, predicting, writing):
             clock.seconds = 0.0
         rows = reading.around(piece.read)(model.features)

@@ -27,9 +27,9 @@ from torch_geometric.utils import degree
 from ssread import SSRead
 from ssread.data import planted, stratified_folds
 from ssread.data.graphset import GraphSet
-from ssread.evaluate.runners import OnCores, OnGPU
+from ssread.evaluate.runners import CPURunner, GPURunner
 from ssread.train import Run, Training
-from ssread.train.engine import Alone
+from ssread.train.engine import Single
 from ssread.train.fit import fit
 
 K, D, LAYERS = 8, 128, 3
@@ -115,7 +115,7 @@ def cell(graphs: GraphSet, runs: int, epochs: int, rounds: int, device: str) -> 
     """Seconds per pass of one training: of the plain loop, and of ours when it trains ``runs`` side by side."""
     training = Training(epochs=epochs, patience=epochs)
     which = [Run(MODEL, seed=seed, fold=fold) for seed in range(5) for fold in range(10)][:runs]
-    runner = OnCores() if device == "cpu" else OnGPU(device)
+    runner = CPURunner() if device == "cpu" else GPURunner(device)
     one_epoch = Training(epochs=1, patience=1)
     list(runner.train(graphs, which, one_epoch))  # the workers start
     loop = PlainLoop(graphs, which[0], training, device)
@@ -135,7 +135,7 @@ def cell(graphs: GraphSet, runs: int, epochs: int, rounds: int, device: str) -> 
 def over_matrix_products(graphs: GraphSet, rounds: int) -> tuple[float, float]:
     """Milliseconds of one CPU step of ours, and of its dense matrix products alone, one thread."""
     run = Run(MODEL, seed=0, fold=0)
-    engine, ids = Alone(graphs, run, Training()), torch.arange(128).view(1, 1, -1)
+    engine, ids = Single(graphs, run, Training()), torch.arange(128).view(1, 1, -1)
     batch = graphs.batch(ids.flatten())
     nodes, features = batch.x.shape
     x, h, w = batch.x, torch.randn(nodes, D), torch.randn(D, D)
@@ -162,12 +162,12 @@ def epoch_seconds(graphs: GraphSet, model: dict, device: str, runs: int = 1) -> 
     folds = stratified_folds(graphs, 10)
     if device == "cpu":
         torch.set_num_threads(1)
-        engine = Alone(graphs, which[0], Training())
+        engine = Single(graphs, which[0], Training())
         fit(engine, graphs, which[:1], folds[:1], Training(epochs=1))
         start = time.perf_counter()
         fit(engine, graphs, which[:1], folds[:1], Training(epochs=1))
         return (time.perf_counter() - start) * runs  # one after another
-    runner = OnGPU(device)
+    runner = GPURunner(device)
     list(runner.train(graphs, which, Training(epochs=1, patience=1)))
     start = time.perf_counter()
     list(runner.train(graphs, which, Training(epochs=3, patience=3)))

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from ssread.evaluate.runners import OnCores
+from ssread.evaluate.runners import CPURunner
 from ssread.train import Run, Training
 
 LENGTH = 16  # of the sort aggregation by default
@@ -48,7 +48,7 @@ def main() -> None:
     for name in chosen:
         model = {"name": "gcn", "aggr": "sort", "dropout": 0.0, **variants[name]}
         runs = [Run(model, seed=0, fold=fold) for fold in range(folds)]
-        results = track(OnCores().train(graphs, runs, training), name, total=folds, console=Console(stderr=True))
+        results = track(CPURunner().train(graphs, runs, training), name, total=folds, console=Console(stderr=True))
         found = [100 * result.valid_accuracy for result in results]
         table.add_row(name, f"{mean(found):.1f}", f"{stdev(found) / sqrt(folds):.1f}")
     Console().print(table)

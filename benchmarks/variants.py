@@ -24,8 +24,8 @@ from ssread.data.graphset import GraphSet
 from ssread.data.splits import Fold, stratified_folds
 from ssread.models.graphs import Graphs
 from ssread.train import Run, Training
-from ssread.train.engine import Alone
-from ssread.train.plans import full_plan
+from ssread.train.engine import Single
+from ssread.train.batch_plans import full_plan
 
 LAST = 10
 
@@ -78,7 +78,7 @@ def measure(graphs: GraphSet, variant: Variant, number: int, positions: int, pas
     accuracies: list[float] = []
     looks: list[torch.Tensor] = []
 
-    def train(engine: Alone, count: int) -> None:
+    def train(engine: Single, count: int) -> None:
         for done in range(count):
             if variant.falling:
                 rate = training.learning_rate * (1 + math.cos(math.pi * done / count)) / 2
@@ -90,10 +90,10 @@ def measure(graphs: GraphSet, variant: Variant, number: int, positions: int, pas
             if hasattr(engine._model.readout, "align"):
                 looks.append(_positions(engine, graphs, fold))
 
-    engine = Alone(graphs, _run("global" if variant.after_global else variant.readout, positions, number), training)
+    engine = Single(graphs, _run("global" if variant.after_global else variant.readout, positions, number), training)
     if variant.after_global:
         train(engine, passes // 2)
-        before, engine = engine._model, Alone(graphs, _run("ssread", positions, number), training)
+        before, engine = engine._model, Single(graphs, _run("ssread", positions, number), training)
         _start_from(engine._model, before, positions)
         if variant.frozen:
             _freeze(engine._model.encoder)
@@ -133,7 +133,7 @@ def _freeze(encoder: torch.nn.Module) -> None:
 
 
 @torch.no_grad()
-def _place(engine: Alone, variant: Variant, graphs: GraphSet, fold: Fold) -> None:
+def _place(engine: Single, variant: Variant, graphs: GraphSet, fold: Fold) -> None:
     readout = engine._model.readout
     if variant.kmeans:
         length = readout.prototypes.norm(dim=1).mean()
@@ -144,7 +144,7 @@ def _place(engine: Alone, variant: Variant, graphs: GraphSet, fold: Fold) -> Non
 
 
 @torch.no_grad()
-def _positions(engine: Alone, graphs: GraphSet, fold: Fold, batch_statistics: bool = False) -> torch.Tensor:
+def _positions(engine: Single, graphs: GraphSet, fold: Fold, batch_statistics: bool = False) -> torch.Tensor:
     """Positions of all validation nodes."""
     model = engine._model
     kept = {name: value.clone() for name, value in model.state_dict().items()}

@@ -12,7 +12,7 @@ import argparse
 from pathlib import Path
 
 from ssread.data.storage import replacing
-from ssread.paper.items import PAPER, heading, item
+from ssread.paper.registry import PAPER, heading, item
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results"

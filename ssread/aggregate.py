@@ -52,7 +52,7 @@ class Sum(Phi):
 
     def forward(self, x: Tensor, index: Tensor, ptr: None = None, dim_size: int = 1, dim: int = -2) -> Tensor:
         """Node vectors [N, d] to group vectors [dim_size, d]."""
-        return segment.sum(x, index, dim_size)
+        return segment.reduce_sum(x, index, dim_size)
 
 
 class Mean(Phi):
@@ -60,7 +60,7 @@ class Mean(Phi):
 
     def forward(self, x: Tensor, index: Tensor, ptr: None = None, dim_size: int = 1, dim: int = -2) -> Tensor:
         """Node vectors [N, d] to group vectors [dim_size, d]."""
-        return segment.mean(x, index, dim_size)
+        return segment.reduce_mean(x, index, dim_size)
 
 
 class Max(Phi):
@@ -68,7 +68,7 @@ class Max(Phi):
 
     def forward(self, x: Tensor, index: Tensor, ptr: None = None, dim_size: int = 1, dim: int = -2) -> Tensor:
         """Node vectors [N, d] to group vectors [dim_size, d]."""
-        return segment.max(x, index, dim_size)
+        return segment.reduce_max(x, index, dim_size)
 
 
 class Attention(Phi):
@@ -91,7 +91,7 @@ class Attention(Phi):
     def forward(self, x: Tensor, index: Tensor, ptr: None = None, dim_size: int = 1, dim: int = -2) -> Tensor:
         """Node vectors [N, d] to group vectors [dim_size, d]."""
         weights = segment.softmax(self.gate(x), index, dim_size)
-        return segment.sum(weights * x, index, dim_size)
+        return segment.reduce_sum(weights * x, index, dim_size)
 
 
 class Set2Set(Phi):
@@ -129,7 +129,7 @@ class Set2Set(Phi):
             query, memory = self._lstm(answer, query, memory)
             scores = (x * segment.take(query, index)).sum(dim=-1, keepdim=True)
             weights = segment.softmax(scores, index, dim_size)
-            answer = torch.cat([query, segment.sum(weights * x, index, dim_size)], dim=-1)
+            answer = torch.cat([query, segment.reduce_sum(weights * x, index, dim_size)], dim=-1)
         return _zero_where_empty(answer, index)
 
     def _lstm(self, x: Tensor, hidden: Tensor, memory: Tensor) -> tuple[Tensor, Tensor]:

@@ -96,7 +96,7 @@ def soft_ssa(
         dim_size = 1 if dim_size is None else dim_size
     if dim_size is None:
         dim_size = int(index.max()) + 1 if index.numel() > 0 else 0
-    return segment.sum(node_costs, index, dim_size)
+    return segment.reduce_sum(node_costs, index, dim_size)
 
 
 def direction(vectors: Tensor) -> Tensor:

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from ssread import kernels, segment
 
-__all__ = ["Bags", "Neighbours", "with_own"]
+__all__ = ["SortedEdges", "Neighbours", "with_own"]
 
 
 class Neighbours:
@@ -55,7 +55,7 @@ class Neighbours:
         messages = segment.take(values, self.source)
         if weight is not None:
             messages = messages * weight.unsqueeze(-1)
-        return segment.sum(messages, self.target, self.num_nodes)
+        return segment.reduce_sum(messages, self.target, self.num_nodes)
 
     def messages(
         self, x: Tensor, shift: Tensor, scale: Tensor | None, root: Tensor | None, factor: Tensor | None
@@ -87,18 +87,18 @@ class Neighbours:
         return self._inverse_root_degree
 
     @cached_property
-    def entering(self) -> "Bags":
+    def entering(self) -> "SortedEdges":
         """The edges by the node they enter, each naming the node it left."""
         if self.symmetric:
             return self.leaving
-        return Bags.of(self.target, self.source, self.num_nodes, self._needless)
+        return SortedEdges.of(self.target, self.source, self.num_nodes, self._needless)
 
     @cached_property
-    def leaving(self) -> "Bags":
+    def leaving(self) -> "SortedEdges":
         """The edges by the node they leave, each naming the node it enters: the transposed matrix."""
         if self._start is not None:
-            return Bags(self._start, self.target, None)
-        return Bags.of(self.source, self.target, self.num_nodes, self._needless)
+            return SortedEdges(self._start, self.target, None)
+        return SortedEdges.of(self.source, self.target, self.num_nodes, self._needless)
 
 
 def with_own(total: Tensor, x: Tensor, scale: Tensor | None, root: Tensor | None, factor: Tensor | None) -> Tensor:
@@ -111,7 +111,7 @@ def with_own(total: Tensor, x: Tensor, scale: Tensor | None, root: Tensor | None
     return total if factor is None else total + factor * x
 
 
-class Bags(NamedTuple):
+class SortedEdges(NamedTuple):
     """Edges in order of one of their ends: those of node n stand from ``start[n]`` to ``start[n + 1]``.
 
     Attributes:
@@ -125,7 +125,7 @@ class Bags(NamedTuple):
     order: Tensor | None
 
     @classmethod
-    def of(cls, by: Tensor, other: Tensor, num_nodes: int, needless: Tensor | None = None) -> "Bags":
+    def of(cls, by: Tensor, other: Tensor, num_nodes: int, needless: Tensor | None = None) -> "SortedEdges":
         """From the end to order by, the other end of every edge, the number of nodes, and the edges to leave out."""
         if needless is not None:
             by = torch.where(needless, num_nodes, by)  # behind those of the last node

@@ -327,4 +327,4 @@ def _sum_per_graph(values: Tensor, index: Tensor, ptr: Tensor | None, num_graphs
         from ssread.kernels.read import reduce
 
         return reduce(values, ptr, None, 1, "sum")
-    return segment.sum(values, index, num_graphs)
+    return segment.reduce_sum(values, index, num_graphs)

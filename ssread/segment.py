@@ -4,7 +4,7 @@ PyG's ``scatter`` writes into a fresh tensor in place, which ``torch.func.vmap``
 between replicas and the rows do not (as they do when only prototypes are stacked). These do not, keep static shapes,
 and ``index_add`` takes a third of the time of ``scatter_add`` on a CPU. An empty group is exactly zero.
 
-Lifted over R replicas, torch would add up and fetch rows replica by replica; here that is one call on the rows of all.
+Cohort over R replicas, torch would add up and fetch rows replica by replica; here that is one call on the rows of all.
 On a GPU rows are added in a fixed order, so that the same input gives bitwise the same sums.
 """
 

@@ -34,8 +34,8 @@ def test_gradients(name):
 def test_half_precision_is_summed_in_float32(device):
     ones = torch.ones(1000, 1, dtype=torch.bfloat16, device=device)
     index = torch.zeros(1000, dtype=torch.long, device=device)
-    assert segment.sum(ones, index, 1).item() == 1000  # bfloat16 alone stops counting at 256
-    assert segment.sum(ones, index, 1).dtype == torch.bfloat16
+    assert segment.reduce_sum(ones, index, 1).item() == 1000  # bfloat16 alone stops counting at 256
+    assert segment.reduce_sum(ones, index, 1).dtype == torch.bfloat16
 
 
 @given(st.integers(0, 9), st.integers(1, 4), st.integers(0, 2**31))

@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ssread.apply.files import TrainedModel
+from ssread.apply.trained_model import TrainedModel
 
 if TYPE_CHECKING:
     from ssread.apply.embedding import embed

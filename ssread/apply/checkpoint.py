@@ -10,7 +10,7 @@ from torch import Tensor
 
 from ssread.data.storage import replacing
 from ssread.errors import InputError
-from ssread.train.engine import Alone
+from ssread.train.engine import Single
 from ssread.train.fit import Loop
 
 __all__ = ["CheckpointFile"]
@@ -27,7 +27,7 @@ class CheckpointFile:
         every: Seconds between two writings; a training killed in between repeats the passes since the last.
     """
 
-    def __init__(self, path: Path, engine: Alone, every: float = 10.0):
+    def __init__(self, path: Path, engine: Single, every: float = 10.0):
         self.path, self.every = path, every
         self._engine = engine
         self._written = time.monotonic()

@@ -10,10 +10,10 @@ import numpy.typing as npt
 import pyarrow
 import torch
 
-from ssread.apply.files import TrainedModel
-from ssread.apply.pieces import Rows
-from ssread.apply.stream import Model, stream
-from ssread.apply.tables import ENDINGS, Progress, Written, check_ending, table_of, watched, write_tables, writing
+from ssread.apply.trained_model import TrainedModel
+from ssread.apply.chunks import Rows
+from ssread.apply.streaming import Model, stream
+from ssread.apply.output_tables import ENDINGS, Progress, Written, check_ending, table_of, watched, write_tables, writing
 
 __all__ = ["embed", "embedding_table"]
 

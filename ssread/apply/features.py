@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ssread.apply.reading import graphs_of, options_taken
+from ssread.apply.graph_inputs import graphs_of, options_taken
 from ssread.data.check import locate
 from ssread.data.graphset import GraphSet
 from ssread.errors import InputError

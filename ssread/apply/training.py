@@ -15,19 +15,19 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from safetensors import SafetensorError
 
-from ssread.apply.choice import Choice, candidates, choose
+from ssread.apply.model_choice import Choice, candidates, choose
 from ssread.apply.features import Features
-from ssread.apply.files import TrainedModel, versions
-from ssread.apply.members import train_members
-from ssread.apply.reading import graphs_of
+from ssread.apply.trained_model import TrainedModel, versions
+from ssread.apply.final_training import train_members
+from ssread.apply.graph_inputs import graphs_of
 from ssread.data.graphset import GraphSet
 from ssread.data.splits import stratified_folds
 from ssread.data.storage import replacing
 from ssread.errors import InputError
-from ssread.evaluate.command import make_runner
+from ssread.commands.compare import make_runner
 from ssread.evaluate.keys import canonical_json, fingerprint
-from ssread.evaluate.live import Live
-from ssread.evaluate.question import Question
+from ssread.evaluate.progress import TrainingProgress
+from ssread.evaluate.experiment import Experiment
 from ssread.evaluate.store import Store
 from ssread.models.factory import model_for
 from ssread.train.runs import Run, Training
@@ -109,7 +109,7 @@ def train(
         "versions": versions(),
     }
     with _work_folder(out, settings) as work:
-        with Store(work / "results.sqlite") as store, Live("cross-validation", console) as live:
+        with Store(work / "results.sqlite") as store, TrainingProgress("cross-validation", console) as live:
             choice = choose(
                 graphs,
                 models,
@@ -148,7 +148,7 @@ def make_training(graphs: GraphSet, *, quick: bool = False, epochs: int | None =
     """How models are trained on a set of this size."""
     most = epochs or (QUICK_EPOCHS if quick else EPOCHS)
     training = Training(epochs=most, patience=PATIENCE, batch_size=32 if len(graphs) < SMALL else 128)
-    Question(training=training)  # a number out of range is answered with a sentence
+    Experiment(training=training)  # a number out of range is answered with a sentence
     return training
 
 

@@ -69,7 +69,7 @@ def compare(
 
     from rich.console import Console
 
-    from ssread.evaluate.command import compare_dataset, read_config
+    from ssread.commands.compare import compare_dataset, read_config
 
     flags = {"arch": arch, "aggr": aggr, "positions": positions, "gamma": gamma, "dropout": dropout, "folds": folds}
     flags |= {"seeds": seeds, "epochs": epochs, "learn": learn, "task": task, "metric": metric}
@@ -110,7 +110,7 @@ def results(
     from rich.table import Table
 
     from ssread.evaluate import Store, export
-    from ssread.evaluate.export import results_by_cell
+    from ssread.evaluate.results_export import results_by_cell
 
     if not store.is_file():
         raise InputError(f"There is no results file {store}; ssread compare makes one.")

@@ -49,7 +49,7 @@ def explain(
     - ssread explain --score planted --seeds 5
     """
     if score is not None:
-        from ssread.explain.command import score_dataset
+        from ssread.commands.score import score_dataset
         from ssread.explain.study import Study
         from ssread.train.runs import Training
 
@@ -57,7 +57,7 @@ def explain(
         scores, files = score_dataset(score, study, out=out or "runs", device=device, workers=workers)
         typer.echo(scores.markdown())
     else:
-        from ssread.report.command import explain_data
+        from ssread.commands.explain import explain_data
 
         if model is None or data is None:
             raise InputError("A model's folder and graphs are needed: ssread explain MODEL DATA (or --score DATASET).")

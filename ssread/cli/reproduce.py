@@ -39,8 +39,8 @@ def reproduce(
 
     - ssread reproduce table3 --add other/results.sqlite --show
     """
-    from ssread.paper.command import reproduce_item
-    from ssread.paper.sheet import WIDTH
+    from ssread.commands.reproduce import reproduce_item
+    from ssread.paper.paper_table import WIDTH
 
     given = {"seeds": seeds, "folds": folds, "epochs": epochs}
     try:

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from ssread.data import sources
 from ssread.data.load import load
-from ssread.data.table1 import TABLE_1, PaperRow
+from ssread.published.datasets import TABLE_1, PaperRow
 from ssread.errors import InputError
 
 

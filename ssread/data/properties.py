@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from ssread.data.graphset import GraphSet
-from ssread.data.rebuild import are_molecules, molecules
+from ssread.data.rebuild_molecules import are_molecules, molecules
 from ssread.errors import InputError, missing_extra
 
 __all__ = ["PROPERTIES", "with_properties"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssread.data.graphset import GraphSet
-from ssread.data.rebuild import are_molecules, molecules
+from ssread.data.rebuild_molecules import are_molecules, molecules
 from ssread.draw.layout import layout
 from ssread.errors import MissingExtraError
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ssread.paper.drawing import PALETTE
+from ssread.common.figure_style import PALETTE
 
 __all__ = ["AGAINST", "FOR", "NOTHING", "activation_colours", "position_colours", "strength"]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssread.draw.geometry import Drawing
-from ssread.paper.drawing import drawing, save
+from ssread.common.figure_style import drawing, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,6 +1,6 @@
 """Does a readout help: metrics, paired statistics, the results store, reports."""
 
-from ssread.evaluate.export import export
+from ssread.evaluate.results_export import export
 from ssread.evaluate.keys import DatasetId, fingerprint, identify, run_key
 from ssread.evaluate.metrics import METRICS, score
 from ssread.evaluate.report import Cell, Report, selection_rule

@@ -9,19 +9,19 @@ import numpy as np
 from ssread.data.graphset import GraphSet
 from ssread.data.properties import with_properties
 from ssread.data.splits import stratified_folds
-from ssread.data.table1 import TABLE_1
+from ssread.published.datasets import TABLE_1
 from ssread.errors import InputError
 from ssread.evaluate.keys import identify, run_key
 from ssread.evaluate.metrics import score
-from ssread.evaluate.question import BASE, POSITIONS, Question
+from ssread.evaluate.experiment import BASE, POSITIONS, Experiment
 from ssread.evaluate.report import Cell, Report, selection_rule
 from ssread.evaluate.runners import Runner
 from ssread.evaluate.statistics import compare
 from ssread.evaluate.store import Store, aggregation_name
-from ssread.paper.results import PaperResult, paper_result
+from ssread.published.results import PaperResult, paper_result
 from ssread.train.runs import Run, RunResult, Training
 
-__all__ = ["Watch", "best_dropout", "best_positions", "compare_all", "compare_readouts", "question_rule", "trainings"]
+__all__ = ["Watch", "best_dropout", "best_positions", "compare_all", "compare_readouts", "experiment_rule", "trainings"]
 
 #: Told what is to be done (with how much of it the store has), and then of every result.
 Watch = Callable[[int, int, RunResult | None], None]
@@ -30,7 +30,7 @@ Aggr = str | list[str]
 
 
 def compare_readouts(
-    graphs: GraphSet, question: Question, runner: Runner, store: Store, watch: Watch = lambda *_: None
+    graphs: GraphSet, experiment: Experiment, runner: Runner, store: Store, watch: Watch = lambda *_: None
 ) -> Report:
     """Trains every classifier with the global readout and with SSRead, and compares them.
 
@@ -38,66 +38,66 @@ def compare_readouts(
 
     Args:
         graphs: The dataset.
-        question: What is compared, and how.
+        experiment: What is compared, and how.
         runner: Where trainings happen.
         store: Where results are kept.
         watch: Told of progress: how many trainings are done, of how many, and the newest result.
     """
-    return compare_all(graphs, [question], runner, store, watch)
+    return compare_all(graphs, [experiment], runner, store, watch)
 
 
 def compare_all(
-    graphs: GraphSet, questions: Sequence[Question], runner: Runner, store: Store, watch: Watch = lambda *_: None
+    graphs: GraphSet, experiments: Sequence[Experiment], runner: Runner, store: Store, watch: Watch = lambda *_: None
 ) -> Report:
-    """:func:`compare_readouts` for several questions in one report; trainings that share an encoder share it."""
-    for question in questions:
-        _check(graphs, question)
-    rules = {question_rule(question): question.learn for question in questions}
-    graphs = with_properties(graphs, [question.task for question in questions if question.task != "class"])
+    """:func:`compare_readouts` for several experiments in one report; trainings that share an encoder share it."""
+    for experiment in experiments:
+        _check(graphs, experiment)
+    rules = {experiment_rule(experiment): experiment.learn for experiment in experiments}
+    graphs = with_properties(graphs, [experiment.task for experiment in experiments if experiment.task != "class"])
     trainer = _Trainer(graphs, runner, store, watch)
-    asked = [_Asked(trainer.settled(question), trainer) for question in questions]
+    asked = [_Asked(trainer.settled(experiment), trainer) for experiment in experiments]
     trainer.train([pair for one in asked for pair in one.first()], later=sum(one.later() for one in asked))
     trainer.train([pair for one in asked for pair in one.second()])
     rule = "; ".join(rules) if len(rules) == 1 else "; ".join(f"{learn}: {rule}" for rule, learn in rules.items())
-    return Report([cell for one in asked for cell in one.cells()], rule, questions[0].metric)
+    return Report([cell for one in asked for cell in one.cells()], rule, experiments[0].metric)
 
 
-def trainings(question: Question, arch: str, aggr: Aggr, positions: int | None) -> list[Run]:
+def trainings(experiment: Experiment, arch: str, aggr: Aggr, positions: int | None) -> list[Run]:
     """Every seed and fold of one classifier: with SSRead of K positions, or with the global readout (None)."""
-    model: dict[str, Any] = {**question.model_of(arch), "name": arch, "aggr": aggr}
+    model: dict[str, Any] = {**experiment.model_of(arch), "name": arch, "aggr": aggr}
     if positions is None:
         model["readout"] = "global"
     else:
-        model.update(readout="ssread", num_positions=positions, gamma=question.gamma)
+        model.update(readout="ssread", num_positions=positions, gamma=experiment.gamma)
     return [
-        Run(model, seed, fold, question.folds, learn=question.learn, task=question.task)
-        for seed in range(question.seeds)
-        for fold in range(question.folds)
+        Run(model, seed, fold, experiment.folds, learn=experiment.learn, task=experiment.task)
+        for seed in range(experiment.seeds)
+        for fold in range(experiment.folds)
     ]
 
 
-def question_rule(question: Question) -> str:
-    """What the numbers of a question rest on, in one line: :func:`ssread.evaluate.report.selection_rule`."""
+def experiment_rule(experiment: Experiment) -> str:
+    """What the numbers of an experiment rest on, in one line: :func:`ssread.evaluate.report.selection_rule`."""
     return selection_rule(
-        question.training,
-        num_folds=question.folds,
-        num_seeds=question.seeds,
-        positions_chosen=question.positions is None,
-        learn=question.learn,
-        task=question.task,
-        dropout_chosen=question.dropout == "auto",
+        experiment.training,
+        num_folds=experiment.folds,
+        num_seeds=experiment.seeds,
+        positions_chosen=experiment.positions is None,
+        learn=experiment.learn,
+        task=experiment.task,
+        dropout_chosen=experiment.dropout == "auto",
     )
 
 
-def best_dropout(questions: Sequence[Question], valid_accuracies: Sequence[Sequence[float]]) -> Question:
-    """Of the questions of :meth:`Question.dropouts` the one with the best mean validation accuracy (never test).
+def best_dropout(experiments: Sequence[Experiment], valid_accuracies: Sequence[Sequence[float]]) -> Experiment:
+    """Of the experiments of :meth:`Experiment.dropouts` the one with the best mean validation accuracy (never test).
 
     Args:
-        questions: The questions.
+        experiments: The experiments.
         valid_accuracies: Of each one's trainings with the global readout that did not fail.
     """
     means = [float(np.mean(group)) if len(group) else -np.inf for group in valid_accuracies]
-    return questions[int(np.argmax(means))]
+    return experiments[int(np.argmax(means))]
 
 
 def best_positions(valid_accuracies: Sequence[Sequence[float]], base: Sequence[str] = BASE) -> int:
@@ -137,14 +137,14 @@ class _Trainer:
                 self._done.add(run_key(self._dataset, result.run, training))
                 self._watch(len(self._done), total, result)
 
-    def settled(self, question: Question) -> Question:
-        """The question with its dropout chosen, where that was left to validation."""
-        candidates = question.dropouts()
+    def settled(self, experiment: Experiment) -> Experiment:
+        """The experiment with its dropout chosen, where that was left to validation."""
+        candidates = experiment.dropouts()
         if len(candidates) == 1:
-            return question
+            return experiment
         groups = [trainings(candidate, *candidate.base, None) for candidate in candidates]
-        self.train([(run, question.training) for group in groups for run in group])
-        results = [self.results(group, question.training) for group in groups]
+        self.train([(run, experiment.training) for group in groups for run in group])
+        results = [self.results(group, experiment.training) for group in groups]
         return best_dropout(candidates, [[r.valid_accuracy for r in group if not r.failed] for group in results])
 
     def results(self, runs: Sequence[Run], training: Training) -> list[RunResult]:
@@ -155,13 +155,13 @@ class _Trainer:
 
 
 class _Asked:
-    """The trainings one question asks for: first those that need no K, then those with the K that they chose."""
+    """The trainings one experiment asks for: first those that need no K, then those with the K that they chose."""
 
-    def __init__(self, question: Question, trainer: _Trainer):
-        self.question, self._trainer = question, trainer
-        self._globals = [trainings(question, arch, aggr, None) for arch, aggr in question.cells()]
-        chosen = question.positions is None
-        self._candidates = [trainings(question, *question.base, k) for k in POSITIONS] if chosen else []
+    def __init__(self, experiment: Experiment, trainer: _Trainer):
+        self.experiment, self._trainer = experiment, trainer
+        self._globals = [trainings(experiment, arch, aggr, None) for arch, aggr in experiment.cells()]
+        chosen = experiment.positions is None
+        self._candidates = [trainings(experiment, *experiment.base, k) for k in POSITIONS] if chosen else []
 
     def first(self) -> list[tuple[Run, Training]]:
         """With the global readout, and with every K that is chosen from."""
@@ -169,8 +169,8 @@ class _Asked:
 
     def later(self) -> int:
         """How many trainings :meth:`second` adds to these."""
-        shared = self.question.base if self._candidates else None
-        return sum(len(runs) for cell, runs in zip(self.question.cells(), self._globals, strict=True) if cell != shared)
+        shared = self.experiment.base if self._candidates else None
+        return sum(len(runs) for cell, runs in zip(self.experiment.cells(), self._globals, strict=True) if cell != shared)
 
     def second(self) -> list[tuple[Run, Training]]:
         """With SSRead."""
@@ -178,7 +178,7 @@ class _Asked:
 
     def cells(self) -> list[Cell]:
         """What was found."""
-        question, graphs = self.question, self._trainer.graphs
+        experiment, graphs = self.experiment, self._trainer.graphs
         return [
             Cell(
                 graphs.name,
@@ -186,55 +186,55 @@ class _Asked:
                 aggregation_name(arch, aggr),
                 self._positions,
                 compare(self._scores(before), self._scores(after)),
-                paper_global=_paper(graphs, question, arch, aggr, "global"),
-                paper_ssread=_paper(graphs, question, arch, aggr, "ssread"),
-                learn=question.learn,
-                task=question.task,
+                paper_global=_paper(graphs, experiment, arch, aggr, "global"),
+                paper_ssread=_paper(graphs, experiment, arch, aggr, "ssread"),
+                learn=experiment.learn,
+                task=experiment.task,
             )
-            for (arch, aggr), before, after in zip(question.cells(), self._globals, self._ssreads, strict=True)
+            for (arch, aggr), before, after in zip(experiment.cells(), self._globals, self._ssreads, strict=True)
         ]
 
     @cached_property
     def _positions(self) -> int:
-        return self.question.positions or best_positions(
+        return self.experiment.positions or best_positions(
             [[r.valid_accuracy for r in self._results(group) if not r.failed] for group in self._candidates],
-            self.question.base,
+            self.experiment.base,
         )
 
     @cached_property
     def _ssreads(self) -> list[list[Run]]:
-        return [trainings(self.question, arch, aggr, self._positions) for arch, aggr in self.question.cells()]
+        return [trainings(self.experiment, arch, aggr, self._positions) for arch, aggr in self.experiment.cells()]
 
     def _paired(self, groups: Sequence[Sequence[Run]]) -> list[tuple[Run, Training]]:
-        return [(run, self.question.training) for group in groups for run in group]
+        return [(run, self.experiment.training) for group in groups for run in group]
 
     def _results(self, runs: Sequence[Run]) -> list[RunResult]:
-        return self._trainer.results(runs, self.question.training)
+        return self._trainer.results(runs, self.experiment.training)
 
     def _scores(self, runs: Sequence[Run]) -> np.ndarray:
         """The metric on the test folds, [seeds, folds]."""
-        values = [score(result, self.question.metric) for result in self._results(runs)]
-        return np.array(values).reshape(self.question.seeds, self.question.folds)
+        values = [score(result, self.experiment.metric) for result in self._results(runs)]
+        return np.array(values).reshape(self.experiment.seeds, self.experiment.folds)
 
 
-def _check(graphs: GraphSet, question: Question) -> None:
+def _check(graphs: GraphSet, experiment: Experiment) -> None:
     """What would only come to light in the middle of the work."""
-    if graphs.y is None and question.learn != "supervised":
+    if graphs.y is None and experiment.learn != "supervised":
         raise InputError(
-            f"{graphs.name} has no labels: {question.learn} learns without them (ssread.train.unsupervised.learn gives "
+            f"{graphs.name} has no labels: {experiment.learn} learns without them (ssread.train.unsupervised.learn gives "
             "the graph vectors), but to judge what was learnt, every graph needs a class."
         )
-    stratified_folds(graphs, question.folds)
+    stratified_folds(graphs, experiment.folds)
     largest = int(graphs.node_counts.max())
-    if question.positions is not None and question.positions > largest:
+    if experiment.positions is not None and experiment.positions > largest:
         raise InputError(
-            f"{question.positions} positions are more than the {largest} nodes of the largest graph of {graphs.name}; "
+            f"{experiment.positions} positions are more than the {largest} nodes of the largest graph of {graphs.name}; "
             f"choose fewer."
         )
 
 
-def _paper(graphs: GraphSet, question: Question, arch: str, aggr: Aggr, readout: str) -> PaperResult | None:
+def _paper(graphs: GraphSet, experiment: Experiment, arch: str, aggr: Aggr, readout: str) -> PaperResult | None:
     """The paper's figure, where ours is of the same metric on the same dataset (and not on one of the same name)."""
     same = any(row.name == graphs.name and row.agrees_with(graphs.statistics()) for row in TABLE_1)
-    comparable = same and question.metric == "accuracy" and question.task == "class"
-    return paper_result(graphs.name, arch, aggr, readout, question.learn) if comparable else None
+    comparable = same and experiment.metric == "accuracy" and experiment.task == "class"
+    return paper_result(graphs.name, arch, aggr, readout, experiment.learn) if comparable else None

@@ -10,10 +10,10 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
-from ssread.evaluate.export import markdown_table
+from ssread.evaluate.results_export import markdown_table
 from ssread.evaluate.keys import FIXED_BUDGET, LINEAR, SELECTION
 from ssread.evaluate.statistics import ALPHA, Comparison, Summary, format_p, holm
-from ssread.paper.results import PaperResult
+from ssread.published.results import PaperResult
 from ssread.train.runs import Training
 
 __all__ = ["Cell", "Report", "TableCell", "model_name", "selection_rule"]

@@ -1,4 +1,4 @@
-"""Where trainings happen: on this machine's cores or on its GPU. (On a Ray cluster: :mod:`ssread.evaluate.on_ray`.)"""
+"""Where trainings happen: on this machine's cores or on its GPU. (On a Ray cluster: :mod:`ssread.evaluate.ray_runner`.)"""
 
 import os
 import tempfile
@@ -14,11 +14,11 @@ from joblib import Parallel, cpu_count, delayed, parallel_config
 from ssread import kernels
 from ssread.data.graphset import GraphSet
 from ssread.errors import InputError
-from ssread.evaluate.linear import by_encoder, train_and_judge
+from ssread.evaluate.linear_evaluation import by_encoder, train_and_judge
 from ssread.train.runs import Run, RunResult, Training
-from ssread.workers import as_worker
+from ssread.common.workers import as_worker
 
-__all__ = ["OnCores", "OnGPU", "Runner", "cohorts", "train_cohort"]
+__all__ = ["CPURunner", "GPURunner", "Runner", "cohorts", "train_cohort"]
 
 
 class Runner(Protocol):
@@ -31,7 +31,7 @@ class Runner(Protocol):
         """One result per run. Closing the iterator stops what is still under way."""
 
 
-class OnCores:
+class CPURunner:
     """Single-threaded worker processes, one encoder each: two such give twice the work of one, two threads do not.
 
     Args:
@@ -57,7 +57,7 @@ class OnCores:
         return f"{self.workers} core{'s' * (self.workers != 1)}"
 
 
-class OnGPU:
+class GPURunner:
     """All runs of equal shape as one stack of models, as many as the memory holds; several stacks at a time.
 
     While one stack is being built, judged or recorded, the others fill the GPU.

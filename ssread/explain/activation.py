@@ -7,7 +7,7 @@ from torch import Tensor
 
 from ssread.data.graphset import GraphSet
 from ssread.errors import InputError
-from ssread.explain.passes import Pass, classifier, passes
+from ssread.explain.forward import Pass, classifier, passes
 
 __all__ = ["activation", "of_pass"]
 

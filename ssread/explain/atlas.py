@@ -14,8 +14,8 @@ from ssread import segment
 from ssread.data.graphset import GraphSet
 from ssread.evaluate.statistics import holm
 from ssread.explain.activation import activation
-from ssread.explain.facts import node_facts
-from ssread.explain.passes import node_vectors
+from ssread.explain.node_facts import node_facts
+from ssread.explain.forward import node_vectors
 from ssread.explain.positions import Positions, positions
 
 __all__ = ["Exemplar", "Mark", "PositionCard", "prototype_atlas"]
@@ -134,7 +134,7 @@ def _marks(graphs: GraphSet, found: Positions) -> list[list[Mark]]:
     rest = nodes.sum(axis=1, keepdims=True) - nodes
     raw: list[tuple[int, str, float, float, float]] = []
     for statement, true in facts.items():
-        inside = segment.sum(true[aligned].double(), pair, G * K).view(G, K).numpy()
+        inside = segment.reduce_sum(true[aligned].double(), pair, G * K).view(G, K).numpy()
         outside = inside.sum(axis=1, keepdims=True) - inside
         for k in range(K):
             both = (nodes[:, k] > 0) & (rest[:, k] > 0)

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from ssread.data.graphset import GraphSet
 from ssread.errors import InputError
-from ssread.explain.passes import classifier, passes
+from ssread.explain.forward import classifier, passes
 from ssread.models.topk import SAGPooling, TopKPooling
 
 __all__ = ["diffpool_clusters", "poolings_survived", "spectral_clusters"]

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from ssread.data.graphset import GraphSet
 from ssread.errors import InputError
-from ssread.explain.passes import classifier, passes
+from ssread.explain.forward import classifier, passes
 from ssread.readout import SSRead
 
 __all__ = ["Positions", "has_positions", "positions"]

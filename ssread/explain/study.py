@@ -14,15 +14,15 @@ from torch import Tensor
 from ssread import segment
 from ssread.data.graphset import GraphSet
 from ssread.errors import InputError
-from ssread.evaluate.export import markdown_table
+from ssread.evaluate.results_export import markdown_table
 from ssread.evaluate.statistics import compare, format_p
 from ssread.explain.activation import activation
 from ssread.explain.poolings import diffpool_clusters, poolings_survived, spectral_clusters
 from ssread.explain.positions import positions
-from ssread.explain.rivals import gnn_explainer
-from ssread.explain.scores import agreement, fidelity, localisation
-from ssread.explain.training import fold_of, trained_model, trained_models
-from ssread.explain.truth import Truth, known_truth, with_motif
+from ssread.explain.gnn_explainer import gnn_explainer
+from ssread.explain.measures import agreement, fidelity, localisation
+from ssread.explain.retrain import fold_of, trained_model, trained_models
+from ssread.explain.ground_truth import Truth, known_truth, with_motif
 from ssread.models import GraphClassifier
 from ssread.train.runs import Run, RunResult, Training
 
@@ -131,7 +131,7 @@ def score_explanations(
     """Trains what is needed and scores every way to explain on the test parts.
 
     Args:
-        graphs: Planted graphs, or molecules (see :func:`ssread.explain.truth.known_truth`).
+        graphs: Planted graphs, or molecules (see :func:`ssread.explain.ground_truth.known_truth`).
         study: What is scored.
         device: ``cpu`` for a process per core; on ``cuda`` all seeds of a model are trained as one.
         workers: Processes on a CPU, by default one per core.
@@ -234,7 +234,7 @@ def _localised(kind: str, model: Any, graphs: GraphSet, truth: Truth, seed: int)
     assert truth.deciding is not None
     assert graphs.y is not None
     graph = torch.arange(len(graphs)).repeat_interleave(graphs.node_counts)
-    sizes = segment.sum(truth.deciding.long(), graph, len(graphs))
+    sizes = segment.reduce_sum(truth.deciding.long(), graph, len(graphs))
     if kind == "no model":
         by_chance = torch.rand(graphs.x.size(0), generator=torch.Generator().manual_seed(seed))
         auc = localisation(by_chance, truth.deciding, graph, len(graphs))

@@ -7,8 +7,8 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from ssread.kernels.lifting import fold, power_of_2, tiles_of, unfold
-from ssread.neighbours import Bags
+from ssread.kernels.stacking import fold, power_of_2, tiles_of, unfold
+from ssread.neighbours import SortedEdges
 
 __all__ = ["own_none", "own_relu", "own_scaled", "sum_messages"]
 
@@ -18,8 +18,8 @@ own_none, own_relu, own_scaled = range(3)
 
 def sum_messages(
     x: Tensor,
-    entering: Bags,
-    leaving: Bags,
+    entering: SortedEdges,
+    leaving: SortedEdges,
     *,
     shift: Tensor | None = None,
     features: Tensor | None = None,
@@ -33,7 +33,7 @@ def sum_messages(
 
     Args:
         x: Node vectors, [N, d].
-        entering: Bags by the node they enter, ``other`` is the node they left.
+        entering: SortedEdges by the node they enter, ``other`` is the node they left.
         leaving: The same edges by the node they leave.
         shift: c, [d]. Without it there is no relu either: a plain weighted sum.
         features: Edge features a, [E, F], or None.
@@ -65,7 +65,7 @@ class _SumMessages(torch.autograd.Function):
         x: Tensor, shift: Any, features: Any, table: Any, scale: Any, weight: Any, own: Any, *rest: Any
     ) -> Tensor:
         call = _Call(x, shift, features, table, scale, weight, own, rest[-1])
-        return call.forward(x.contiguous(), Bags(*rest[:3]))
+        return call.forward(x.contiguous(), SortedEdges(*rest[:3]))
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
@@ -77,7 +77,7 @@ class _SumMessages(torch.autograd.Function):
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         x, shift, features, table, scale, weight, own, *index = ctx.saved_tensors
         call = _Call(x, shift, features, table, scale, weight, own, ctx.own_form)
-        grad_x, grad_shift, grad_own, grad_table = call.backward(x.contiguous(), grad.contiguous(), Bags(*index[3:]))
+        grad_x, grad_shift, grad_own, grad_table = call.backward(x.contiguous(), grad.contiguous(), SortedEdges(*index[3:]))
         return grad_x, grad_shift, None, grad_table, None, None, grad_own, *[None] * 7
 
     @staticmethod
@@ -103,14 +103,14 @@ class _Call:
             "CHANNELS": power_of_2(self.channels),
         }
 
-    def _cut(self, edges: Bags, tile: tuple[int, int]) -> tuple[int, int]:
+    def _cut(self, edges: SortedEdges, tile: tuple[int, int]) -> tuple[int, int]:
         """How many nodes a program takes, and its warps: few nodes where they have many neighbours, or features."""
         entries, warps = tile
         entries = entries // 2 if edges.other.size(1) > 6 * self.nodes else entries
         rows = entries // self.flags["CHANNELS"] // max(self.flags["FEATURES"], 1)
         return min(max(rows, 1), MAX_ROWS), warps
 
-    def forward(self, x: Tensor, edges: Bags) -> Tensor:
+    def forward(self, x: Tensor, edges: SortedEdges) -> Tensor:
         out = torch.empty_like(x)
         if out.numel() == 0:
             return out
@@ -123,7 +123,7 @@ class _Call:
         return out
 
     def backward(
-        self, x: Tensor, grad: Tensor, edges: Bags
+        self, x: Tensor, grad: Tensor, edges: SortedEdges
     ) -> tuple[Tensor, Tensor | None, Tensor | None, Tensor | None]:
         grad_x = torch.empty_like(x)
         rows, warps = self._cut(edges, BACKWARD)
@@ -145,13 +145,13 @@ class _Call:
             total[:, 2:] if self.num_features else None,
         )
 
-    def _sizes(self, edges: Bags) -> tuple[int, int, int, int]:
+    def _sizes(self, edges: SortedEdges) -> tuple[int, int, int, int]:
         return self.nodes, edges.other.size(1), self.channels, self.num_features
 
-    def _flags(self, edges: Bags) -> dict[str, Any]:
+    def _flags(self, edges: SortedEdges) -> dict[str, Any]:
         return {**self.flags, "ORDER": edges.order is not None}
 
-    def _index(self, edges: Bags) -> list[Tensor]:
+    def _index(self, edges: SortedEdges) -> list[Tensor]:
         start, other = edges.start.contiguous(), edges.other.contiguous()
         return [start, other, other if edges.order is None else edges.order.contiguous()]
 

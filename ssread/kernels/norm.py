@@ -7,7 +7,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from ssread.kernels.lifting import fold, power_of_2, tiles_of, unfold
+from ssread.kernels.stacking import fold, power_of_2, tiles_of, unfold
 
 __all__ = ["norm_relu_dropout"]
 

@@ -66,7 +66,7 @@ def diff_pool(x: Tensor, logits: Tensor, graphs: Graphs) -> Pooled:
     distance = torch.where(positive, torch.where(positive, squared, 1).sqrt(), 0)
     nodes = segment.count(index, size).clamp(min=1)
     entropy = -(S * logits.log_softmax(dim=-1)).sum(dim=-1)
-    return Pooled(pooled_x, adjacency, distance / nodes.square(), segment.mean(entropy, index, size))
+    return Pooled(pooled_x, adjacency, distance / nodes.square(), segment.reduce_mean(entropy, index, size))
 
 
 class SAGEConv(nn.Module):
@@ -150,7 +150,7 @@ class DiffPool(Encoder):
         pooled = self.pool(self.embedding(graphs), graphs)
         clusters = self.conv(pooled.x, pooled.adjacency).relu().flatten(0, 1)
         real = torch.ones_like(graphs.x[:, :1]) if graphs.mask is None else graphs.mask
-        real = segment.max(real, graphs.batch, graphs.batch_size).repeat_interleave(self.num_clusters, dim=0)
+        real = segment.reduce_max(real, graphs.batch, graphs.batch_size).repeat_interleave(self.num_clusters, dim=0)
         graph = torch.arange(graphs.batch_size, device=clusters.device).repeat_interleave(self.num_clusters)
         some = (segment.count(graphs.batch, graphs.batch_size) > 0).repeat_interleave(self.num_clusters)
         batch = torch.where(some, graph, graphs.batch_size)

@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from ssread.models.graphs import Graphs
 from ssread.models.layers import EdgeMessages, linear
-from ssread.models.stack import Stack
+from ssread.models.conv_stack import Stack
 
 __all__ = ["GCN", "EdgeAwareGCNConv"]
 
@@ -43,7 +43,7 @@ class EdgeAwareGCNConv(nn.Module):
 
 
 class GCN(Stack):
-    """A stack of :class:`EdgeAwareGCNConv`; see :class:`ssread.models.stack.Stack` for the arguments."""
+    """A stack of :class:`EdgeAwareGCNConv`; see :class:`ssread.models.conv_stack.Stack` for the arguments."""
 
     def __init__(
         self,

@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from ssread.models.graphs import Graphs
 from ssread.models.layers import BatchNorm, EdgeMessages, Linear
-from ssread.models.stack import Stack
+from ssread.models.conv_stack import Stack
 
 __all__ = ["GIN", "GINConv"]
 
@@ -40,7 +40,7 @@ class GINConv(nn.Module):
 
 
 class GIN(Stack):
-    """A stack of :class:`GINConv`; see :class:`ssread.models.stack.Stack` for the arguments."""
+    """A stack of :class:`GINConv`; see :class:`ssread.models.conv_stack.Stack` for the arguments."""
 
     def __init__(
         self,

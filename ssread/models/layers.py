@@ -171,7 +171,7 @@ class EdgeMessages(nn.Module):
         messages = (segment.take(x, graphs.source) + edges).relu()
         if scale is not None:
             messages = messages * scale.index_select(0, graphs.source).unsqueeze(-1)
-        total = segment.sum(messages, graphs.target, x.size(0))
+        total = segment.reduce_sum(messages, graphs.target, x.size(0))
         return with_own(total, x, scale, root, factor)
 
     def _fused(

@@ -4,7 +4,7 @@ import torch
 from torch import nn
 
 from ssread.models.graphs import Encoder, Encoding, Graphs
-from ssread.models.kipf import GCNConv, propagation
+from ssread.models.gcn_conv import GCNConv, propagation
 from ssread.models.topk import SAGPooling
 
 __all__ = ["SAGPool"]

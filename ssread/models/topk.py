@@ -7,7 +7,7 @@ from torch_geometric.nn.inits import uniform
 from ssread import segment
 from ssread.errors import InputError
 from ssread.models.graphs import Graphs
-from ssread.models.kipf import GCNConv, Propagation
+from ssread.models.gcn_conv import GCNConv, Propagation
 
 __all__ = ["SAGPooling", "TopKPooling", "check_ratio", "keep_best"]
 
@@ -29,7 +29,7 @@ def keep_best(scores: Tensor, kept: Tensor, graphs: Graphs, ratio: float) -> Ten
     """
     group = torch.where(kept > 0, graphs.batch, graphs.batch_size)  # dropped nodes compete among themselves
     place = segment.rank(group, graphs.batch_size + 1, by=scores.detach())
-    remaining = segment.sum(kept, graphs.batch, graphs.batch_size)
+    remaining = segment.reduce_sum(kept, graphs.batch, graphs.batch_size)
     quota = (ratio * remaining).ceil().index_select(0, graphs.batch)
     return kept * (place < quota)
 

@@ -6,26 +6,26 @@ import pandas as pd
 
 from ssread.data.graphset import GraphSet
 from ssread.data.load import load
-from ssread.data.table1 import TABLE_1
+from ssread.published.datasets import TABLE_1
 from ssread.errors import InputError
-from ssread.evaluate.live import Live
+from ssread.evaluate.progress import TrainingProgress
 from ssread.evaluate.protocol import Watch
-from ssread.evaluate.question import Question
-from ssread.paper.evidence import Evidence
-from ssread.paper.items import Context
+from ssread.evaluate.experiment import Experiment
+from ssread.paper.stored_results import StoredResults
+from ssread.paper.registry import Context
 
 __all__ = ["nearly_done_first", "paper_dataset", "train_datasets"]
 
 
 def train_datasets(
-    context: Context, datasets: Sequence[str], question: Question, work: Callable[[GraphSet, Watch], None]
+    context: Context, datasets: Sequence[str], experiment: Experiment, work: Callable[[GraphSet, Watch], None]
 ) -> list[str]:
     """Does the work of every dataset; nothing where the context says not to train.
 
     Args:
         context: What the work is done with.
         datasets: Their names.
-        question: Whose trainings are counted to see which dataset lacks least.
+        experiment: Whose trainings are counted to see which dataset lacks least.
         work: Given a dataset, and whom to tell of progress.
 
     Returns:
@@ -35,10 +35,10 @@ def train_datasets(
         return []
     context.console.print(f"On {context.runner!r}", markup=False, highlight=False)
     problems = []
-    for dataset in nearly_done_first(context.trainings(), datasets, question):
+    for dataset in nearly_done_first(context.trainings(), datasets, experiment):
         try:
             graphs = paper_dataset(dataset)
-            with Live(dataset, context.console) as live:
+            with TrainingProgress(dataset, context.console) as live:
                 work(graphs, live.watch)
         except InputError as error:
             problems.append(f"{dataset} is not done: {error}")
@@ -46,12 +46,12 @@ def train_datasets(
     return problems
 
 
-def nearly_done_first(rows: pd.DataFrame, datasets: Sequence[str], question: Question) -> list[str]:
-    """Datasets by how many trainings of a question they lack; among equals the smaller first."""
+def nearly_done_first(rows: pd.DataFrame, datasets: Sequence[str], experiment: Experiment) -> list[str]:
+    """Datasets by how many trainings of an experiment they lack; among equals the smaller first."""
     sizes = {row.name: row.graphs * row.mean_nodes for row in TABLE_1}
 
     def lacks(dataset: str) -> tuple[int, float]:
-        done, total = Evidence(rows, dataset, question).progress()
+        done, total = StoredResults(rows, dataset, experiment).progress()
         return total - done, sizes[dataset]
 
     return sorted(datasets, key=lacks)

@@ -11,18 +11,18 @@ from rich.table import Table
 from ssread.data.graphset import GraphSet
 from ssread.data.properties import PROPERTIES
 from ssread.errors import InputError
-from ssread.evaluate.export import markdown_table
-from ssread.evaluate.protocol import Watch, compare_all, question_rule
-from ssread.evaluate.question import Question
+from ssread.evaluate.results_export import markdown_table
+from ssread.evaluate.protocol import Watch, compare_all, experiment_rule
+from ssread.evaluate.experiment import Experiment
 from ssread.evaluate.report import Cell
 from ssread.evaluate.statistics import format_p
 from ssread.paper.datasets import train_datasets
-from ssread.paper.drawing import PALETTE, drawing, save
-from ssread.paper.evidence import Evidence, MissingCell
-from ssread.paper.items import Context, Progress, heading
+from ssread.common.figure_style import PALETTE, drawing, save
+from ssread.paper.stored_results import StoredResults, MissingCell
+from ssread.paper.registry import Context, Progress, heading
 from ssread.paper.writing import read_trainings, write_csv, write_text
 
-__all__ = ["draw", "page", "progress", "questions", "run"]
+__all__ = ["draw", "page", "progress", "experiments", "run"]
 
 NAME = "figure4"
 HERE = ("MUTAG",)
@@ -30,21 +30,21 @@ WAYS = ("supervised", "infograph", "graphcl")  # from left to right
 HEADINGS = ["dataset", "learning", "property", "K", "pairs", "GRead", "SSRead", "difference", "p", "corrected p"]
 
 
-def questions(settings: dict[str, Any]) -> list[Question]:
+def experiments(settings: dict[str, Any]) -> list[Experiment]:
     """Every property asked of the encoders of every way to learn."""
-    return [Question.of({**settings, "learn": learn, "task": task}) for learn in WAYS for task in PROPERTIES]
+    return [Experiment.of({**settings, "learn": learn, "task": task}) for learn in WAYS for task in PROPERTIES]
 
 
 def progress(context: Context) -> Progress:
     """How many of the linear evaluations the store has; those of the three properties share an encoder."""
-    rows, asked = context.trainings(), questions(dict(context.settings))
-    counts = [Evidence(rows, name, question).progress() for name in context.chosen_datasets(HERE) for question in asked]
+    rows, asked = context.trainings(), experiments(dict(context.settings))
+    counts = [StoredResults(rows, name, experiment).progress() for name in context.chosen_datasets(HERE) for experiment in asked]
     return Progress(sum(done for done, _ in counts), sum(total for _, total in counts))
 
 
 def run(context: Context) -> list[Path]:
     """Trains what is missing, and draws what there is."""
-    asked, chosen = questions(dict(context.settings)), context.chosen_datasets(HERE)
+    asked, chosen = experiments(dict(context.settings)), context.chosen_datasets(HERE)
 
     def train(graphs: GraphSet, watch: Watch) -> None:
         compare_all(graphs, asked, context.runner, context.store, watch)
@@ -57,7 +57,7 @@ def run(context: Context) -> list[Path]:
         table.add_row(*row)
     context.console.print(table)
     folder = context.folder(NAME)
-    used = [Evidence(rows, name, question).used() for name in HERE for question in asked]
+    used = [StoredResults(rows, name, experiment).used() for name in HERE for experiment in asked]
     files = [
         *draw([cell for cell in cells if isinstance(cell, Cell)], folder / NAME),
         write_text(folder / f"{NAME}.md", _markdown(cells, asked)),
@@ -70,7 +70,7 @@ def run(context: Context) -> list[Path]:
 
 def page(folder: Path) -> str:
     """The numbers under the picture, from every CSV file of trainings in a folder."""
-    rows, asked = read_trainings(sorted(folder.glob("*.csv"))), questions({})
+    rows, asked = read_trainings(sorted(folder.glob("*.csv"))), experiments({})
     return _markdown(_cells(rows, asked), asked)
 
 
@@ -98,8 +98,8 @@ def draw(cells: Sequence[Cell], stem: Path) -> list[Path]:
         return save(figure, stem)
 
 
-def _cells(rows: pd.DataFrame, asked: Sequence[Question]) -> list[Cell | MissingCell]:
-    return [cell for name in HERE for question in asked for cell in Evidence(rows, name, question).cells()]
+def _cells(rows: pd.DataFrame, asked: Sequence[Experiment]) -> list[Cell | MissingCell]:
+    return [cell for name in HERE for experiment in asked for cell in StoredResults(rows, name, experiment).cells()]
 
 
 def _rows(cells: Sequence[Cell | MissingCell]) -> list[list[str]]:
@@ -118,9 +118,9 @@ def _rows(cells: Sequence[Cell | MissingCell]) -> list[list[str]]:
     return rows
 
 
-def _markdown(cells: Sequence[Cell | MissingCell], asked: Sequence[Question]) -> str:
+def _markdown(cells: Sequence[Cell | MissingCell], asked: Sequence[Experiment]) -> str:
     there = sum(isinstance(cell, Cell) for cell in cells)
-    rules = dict.fromkeys(f"{question.learn}: {question_rule(question)}." for question in asked)
+    rules = dict.fromkeys(f"{experiment.learn}: {experiment_rule(experiment)}." for experiment in asked)
     return (
         f"{markdown_table(HEADINGS, _rows(cells))}\n{there} of {len(cells)} cells are there. Accuracy in percent "
         "(standard deviation over seeds) of a linear SVM that names the number of rings, aromatic rings or rotatable "

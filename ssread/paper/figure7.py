@@ -11,15 +11,15 @@ from rich.table import Table
 
 from ssread.data.graphset import GraphSet
 from ssread.errors import InputError
-from ssread.evaluate.export import markdown_table
-from ssread.evaluate.protocol import Watch, compare_readouts, question_rule
-from ssread.evaluate.question import POSITIONS, Question
+from ssread.evaluate.results_export import markdown_table
+from ssread.evaluate.protocol import Watch, compare_readouts, experiment_rule
+from ssread.evaluate.experiment import POSITIONS, Experiment
 from ssread.evaluate.report import Cell
 from ssread.evaluate.statistics import format_p
 from ssread.paper.datasets import train_datasets
-from ssread.paper.drawing import PALETTE, drawing, save
-from ssread.paper.evidence import Evidence
-from ssread.paper.items import Context, Progress, heading
+from ssread.common.figure_style import PALETTE, drawing, save
+from ssread.paper.stored_results import StoredResults
+from ssread.paper.registry import Context, Progress, heading
 from ssread.paper.writing import read_trainings, write_csv, write_text
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Point:
 def progress(context: Context) -> Progress:
     """How many of the trainings the store has; Table III shares those over K."""
     rows, base, datasets = context.trainings(), _base(context.settings), context.chosen_datasets(HERE)
-    over_positions = sum(Evidence(rows, dataset, base).progress()[1] for dataset in datasets)
+    over_positions = sum(StoredResults(rows, dataset, base).progress()[1] for dataset in datasets)
     over_gamma = len(datasets) * sum(gamma != base.gamma for gamma in GAMMAS) * base.seeds * base.folds
     return Progress(len(_used(rows, datasets, base)), over_positions + over_gamma)
 
@@ -66,8 +66,8 @@ def run(context: Context) -> list[Path]:
 
     def train(graphs: GraphSet, watch: Watch) -> None:
         compare_readouts(graphs, base, context.runner, context.store, watch)
-        for question in _over_gamma(base, Evidence(context.trainings(), graphs.name, base).positions):
-            compare_readouts(graphs, question, context.runner, context.store, watch)
+        for experiment in _over_gamma(base, StoredResults(context.trainings(), graphs.name, base).positions):
+            compare_readouts(graphs, experiment, context.runner, context.store, watch)
 
     problems = train_datasets(context, chosen, base, train)
     rows = context.trainings()
@@ -93,7 +93,7 @@ def page(folder: Path) -> str:
     return _markdown([point for dataset in HERE for point in points(rows, dataset, base)], base)
 
 
-def points(rows: pd.DataFrame, dataset: str, base: Question) -> list[Point]:
+def points(rows: pd.DataFrame, dataset: str, base: Experiment) -> list[Point]:
     """Both curves of a dataset, from trainings as :meth:`ssread.evaluate.Store.table` gives them.
 
     Args:
@@ -101,7 +101,7 @@ def points(rows: pd.DataFrame, dataset: str, base: Question) -> list[Point]:
         dataset: Its name.
         base: The base classifier with K and dropout by validation.
     """
-    best = Evidence(rows, dataset, base).positions
+    best = StoredResults(rows, dataset, base).positions
     curves = [Point(dataset, "K", k, base.gamma, _cell(rows, dataset, base, k, base.gamma)) for k in POSITIONS]
     curves += [Point(dataset, "gamma", best, gamma, _cell(rows, dataset, base, best, gamma)) for gamma in GAMMAS]
     return curves
@@ -150,32 +150,32 @@ def _draw_curve(axis: "Axes", curve: Sequence[Point]) -> None:
         axis.text(0.5, 0.03, text, transform=axis.transAxes, ha="center", style="italic")
 
 
-def _base(settings: Mapping[str, Any]) -> Question:
+def _base(settings: Mapping[str, Any]) -> Experiment:
     """The first cell of Table III, with its K and its dropout by validation; the candidates for K are the curve."""
-    return Question.of({"arch": "gcn", "aggr": "sum", "dropout": "auto", **settings})
+    return Experiment.of({"arch": "gcn", "aggr": "sum", "dropout": "auto", **settings})
 
 
-def _over_gamma(base: Question, positions: int | None) -> list[Question]:
+def _over_gamma(base: Experiment, positions: int | None) -> list[Experiment]:
     """Every gamma but the usual one, which the curve over K has, at the K that was chosen."""
     if positions is None:
         return []
     return [dataclasses.replace(base, positions=positions, gamma=g) for g in GAMMAS if g != base.gamma]
 
 
-def _used(rows: pd.DataFrame, datasets: Sequence[str], base: Question) -> pd.DataFrame:
+def _used(rows: pd.DataFrame, datasets: Sequence[str], base: Experiment) -> pd.DataFrame:
     """The trainings of both curves, each once."""
     used = [rows[:0]]
     for dataset in datasets:
-        over_positions = Evidence(rows, dataset, base)
+        over_positions = StoredResults(rows, dataset, base)
         used.append(over_positions.used())
-        used += [Evidence(rows, dataset, other).used() for other in _over_gamma(base, over_positions.positions)]
+        used += [StoredResults(rows, dataset, other).used() for other in _over_gamma(base, over_positions.positions)]
     return pd.concat(used).drop_duplicates("key")
 
 
-def _cell(rows: pd.DataFrame, dataset: str, base: Question, positions: int | None, gamma: float) -> Cell | None:
+def _cell(rows: pd.DataFrame, dataset: str, base: Experiment, positions: int | None, gamma: float) -> Cell | None:
     if positions is None:
         return None
-    (cell,) = Evidence(rows, dataset, dataclasses.replace(base, positions=positions, gamma=gamma)).cells()
+    (cell,) = StoredResults(rows, dataset, dataclasses.replace(base, positions=positions, gamma=gamma)).cells()
     return cell if isinstance(cell, Cell) else None
 
 
@@ -193,8 +193,8 @@ def _rows(curves: Sequence[Point]) -> list[list[str]]:
     return rows
 
 
-def _markdown(curves: Sequence[Point], base: Question) -> str:
-    rule = question_rule(base)
+def _markdown(curves: Sequence[Point], base: Experiment) -> str:
+    rule = experiment_rule(base)
     there = sum(point.cell is not None for point in curves)
     return (
         f"{markdown_table(HEADINGS, _rows(curves))}\n{there} of {len(curves)} points are there. Accuracy in percent "

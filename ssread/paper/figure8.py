@@ -8,12 +8,12 @@ from rich import box
 from rich.table import Table
 
 from ssread.errors import InputError
-from ssread.evaluate.export import markdown_table
-from ssread.evaluate.question import Question
-from ssread.paper.comparison import TABLE_3, TABLE_4
+from ssread.evaluate.results_export import markdown_table
+from ssread.evaluate.experiment import Experiment
+from ssread.paper.comparison_tables import TABLE_3, TABLE_4
 from ssread.paper.datasets import paper_dataset
-from ssread.paper.drawing import PALETTE, drawing, save
-from ssread.paper.items import Context, Progress, heading
+from ssread.common.figure_style import PALETTE, drawing, save
+from ssread.paper.registry import Context, Progress, heading
 from ssread.paper.timing import COLUMNS, GLOBAL, POSITIONS, device_name, time_passes
 from ssread.paper.writing import write_csv, write_text
 
@@ -46,7 +46,7 @@ def run(context: Context) -> list[Path]:
         if context.on != "here":
             raise InputError("figure8 is measured on this machine: leave out --on.")
         device = context.runner.device
-        training = Question.of(dict(context.settings)).training
+        training = Experiment.of(dict(context.settings)).training
         mine = times[times["device"] == device_name(device)]
         there = set(zip(mine["dataset"], mine["arch"], mine["round"], strict=True))
         for dataset in datasets:
@@ -114,7 +114,7 @@ def draw(times: pd.DataFrame, stem: Path) -> list[Path]:
 
 def _rounds(context: Context) -> int:
     """``seeds`` says how often all is repeated, here as elsewhere."""
-    return Question.of({"seeds": ROUNDS, **context.settings}).seeds
+    return Experiment.of({"seeds": ROUNDS, **context.settings}).seeds
 
 
 def _read(path: Path) -> pd.DataFrame:

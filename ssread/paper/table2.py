@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from ssread.evaluate.export import markdown_table
+from ssread.evaluate.results_export import markdown_table
 from ssread.models.factory import ARCHITECTURES
-from ssread.models.table import MUTAG, as_table, describe_all
-from ssread.paper.items import Context, Progress
+from ssread.models.model_table import MUTAG, as_table, describe_all
+from ssread.paper.registry import Context, Progress
 from ssread.paper.writing import write_text
 
 __all__ = ["progress", "run"]

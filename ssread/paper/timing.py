@@ -13,7 +13,7 @@ import torch
 from ssread.data.graphset import GraphSet
 from ssread.train.fit import train
 from ssread.train.runs import Run, Training
-from ssread.workers import one_thread
+from ssread.common.workers import one_thread
 
 __all__ = ["COLUMNS", "POSITIONS", "device_name", "time_passes"]
 

@@ -12,8 +12,8 @@ from ssread.draw import Panel, activation_colours, draw_panels, drawings, graph_
 from ssread.draw.palette import AGAINST, FOR, NOTHING
 from ssread.errors import InputError
 from ssread.explain import activation, has_positions, positions, probabilities
-from ssread.explain.map import NodeMap, node_map
-from ssread.paper.drawing import drawing, save
+from ssread.explain.node_map import NodeMap, node_map
+from ssread.common.figure_style import drawing, save
 from ssread.paper.writing import write_text
 
 __all__ = ["draw_map", "position_legend", "write_figures"]

@@ -19,7 +19,7 @@ from jinja2 import Environment
 import ssread
 from ssread.data.storage import replacing
 from ssread.errors import InputError
-from ssread.report.graphs import Explained
+from ssread.report.explained_graphs import Explained
 
 if TYPE_CHECKING:
     from ssread.evaluate.report import Report

@@ -1,4 +1,4 @@
-"""Models in training: one alone, the fastest way on a CPU, or many as one (:mod:`ssread.train.lifted`) on a GPU.
+"""Models in training: one alone, the fastest way on a CPU, or many as one (:mod:`ssread.train.cohort`) on a GPU.
 
 Given the same seeds, and without dropout, both give the same numbers.
 """
@@ -15,11 +15,11 @@ from torch.func import functional_call
 from ssread.data.graphset import GraphSet
 from ssread.models.classifier import GraphClassifier
 from ssread.models.graphs import Graphs
-from ssread.train.learning import objective_for
+from ssread.train.make_objective import make_objective
 from ssread.train.objective import Objective
 from ssread.train.runs import Run, Training
 
-__all__ = ["Alone", "Engine", "Look", "State", "Stream", "adam", "better_state", "initial_objective", "seeded"]
+__all__ = ["Single", "Engine", "Look", "State", "Stream", "adam", "better_state", "initial_objective", "seeded"]
 
 #: Weights and statistics of R models by name, each tensor with a leading dimension R.
 State = dict[str, Tensor]
@@ -43,7 +43,7 @@ def initial_objective(graphs: GraphSet, run: Run) -> Objective:
     """The objective of a run around a model with the initial weights of its seed, on the CPU."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seeded(run, Stream.WEIGHTS))
-        return objective_for(graphs, run)
+        return make_objective(graphs, run)
 
 
 class Engine(Protocol):
@@ -68,7 +68,7 @@ class Engine(Protocol):
         """Goes on with the models numbered ``models`` alone."""
 
 
-class Alone:
+class Single:
     """A single model: no padding, no lifting, torch's own kernels."""
 
     def __init__(self, graphs: GraphSet, run: Run, training: Training, device: str = "cpu"):

@@ -16,9 +16,9 @@ from torch import Tensor
 from ssread.data.graphset import GraphSet
 from ssread.data.splits import Fold, stratified_folds
 from ssread.errors import InputError
-from ssread.train.engine import Alone, Engine, State, Stream, seeded
-from ssread.train.lifted import Lifted
-from ssread.train.plans import full_plan, in_step, pad
+from ssread.train.engine import Single, Engine, State, Stream, seeded
+from ssread.train.cohort import Cohort
+from ssread.train.batch_plans import full_plan, in_step, pad
 from ssread.train.runs import Run, RunResult, Training
 
 __all__ = ["Best", "Checkpoint", "Loop", "Progress", "fit", "train"]
@@ -53,13 +53,13 @@ def train(
     training = training or Training()
     folds = [_fold(graphs, run) for run in runs]
     if torch.device(device).type == "cpu":
-        engines = ((Alone(graphs, run, training), [run], [fold]) for run, fold in zip(runs, folds, strict=True))
+        engines = ((Single(graphs, run, training), [run], [fold]) for run, fold in zip(runs, folds, strict=True))
         return [
             result
             for engine, run, fold in engines
             for result in fit(engine, graphs, run, fold, training, progress, weights)
         ]
-    return fit(Lifted(graphs, runs, training, device, say), graphs, runs, folds, training, progress, weights)
+    return fit(Cohort(graphs, runs, training, device, say), graphs, runs, folds, training, progress, weights)
 
 
 def fit(

@@ -9,9 +9,9 @@ from torch import Tensor
 
 from ssread.data.graphset import GraphSet
 from ssread.errors import InputError
-from ssread.train.engine import Alone, Engine, Stream, seeded
-from ssread.train.lifted import Lifted
-from ssread.train.plans import even_plan, in_step
+from ssread.train.engine import Single, Engine, Stream, seeded
+from ssread.train.cohort import Cohort
+from ssread.train.batch_plans import even_plan, in_step
 from ssread.train.runs import Run, Training
 
 __all__ = ["EPOCHS", "Learnt", "learn", "unlabelled"]
@@ -68,8 +68,8 @@ def learn(
             )
     runs = [replace(run, fold=0) for run in runs]
     if torch.device(device).type == "cpu":
-        return [_fit(Alone(graphs, run, training), graphs, [run], training, progress)[0] for run in runs]
-    return _fit(Lifted(graphs, runs, training, device), graphs, runs, training, progress)
+        return [_fit(Single(graphs, run, training), graphs, [run], training, progress)[0] for run in runs]
+    return _fit(Cohort(graphs, runs, training, device), graphs, runs, training, progress)
 
 
 def unlabelled(graphs: GraphSet) -> GraphSet:

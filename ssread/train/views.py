@@ -35,7 +35,7 @@ AUGMENTATIONS = ("nodes", "edges", "attributes", "subgraph", "identity")
 def drop_nodes(graphs: Graphs, ratio: float) -> Tensor:
     """The nodes that stay, [N]: each is dropped with probability ``ratio``, but one of every graph never."""
     luck = _uniform(graphs.batch)
-    best = segment.max(luck, graphs.batch, graphs.batch_size).index_select(0, graphs.batch)
+    best = segment.reduce_max(luck, graphs.batch, graphs.batch_size).index_select(0, graphs.batch)
     return (luck >= ratio) | (luck == best)
 
 

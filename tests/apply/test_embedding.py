@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from small_models import AROMATIC, SMILES, graphs, untrained
+from helpers.small_models import AROMATIC, SMILES, graphs, untrained
 
 from ssread.apply import embed, pieces
 from ssread.errors import InputError

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from small_models import graphs, untrained
+from helpers.small_models import graphs, untrained
 
 from ssread.apply import export, exporting
 from ssread.apply.exporting import example

@@ -7,7 +7,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from small_models import graphs, untrained
+from helpers.small_models import graphs, untrained
 
 from ssread.apply.features import Features
 from ssread.data import from_networkx, from_pyg

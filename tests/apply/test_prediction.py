@@ -9,7 +9,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_models import AROMATIC, SMILES, graphs, untrained, write_assay
+from helpers.small_models import AROMATIC, SMILES, graphs, untrained, write_assay
 
 from ssread.apply import files, pieces, predict, stream
 from ssread.data import from_networkx

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from filelock import FileLock
-from small_models import write_assay
+from helpers.small_models import write_assay
 
 from ssread.apply import TrainedModel, train
 from ssread.data import planted

@@ -3,7 +3,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from graph_strategies import assert_same, raw_graphs
+from helpers.graph_strategies import assert_same, raw_graphs
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,6 +1,6 @@
 import pytest
 import torch
-from graph_strategies import graph_sets
+from helpers.graph_strategies import graph_sets
 from hypothesis import given
 from hypothesis import strategies as st
 from test_graphset import small

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from tu_files import write_zip
+from helpers.tu_files import write_zip
 
 from ssread.data import load
 from ssread.data.download import ABANDONED_SECONDS, download

@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import torch
-from graph_strategies import graph_sets
+from helpers.graph_strategies import graph_sets
 from hypothesis import given
 from hypothesis import strategies as st
 

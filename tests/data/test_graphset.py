@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from graph_strategies import assert_same, graph_sets
+from helpers.graph_strategies import assert_same, graph_sets
 from hypothesis import given
 from hypothesis import strategies as st
 

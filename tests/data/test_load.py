@@ -2,10 +2,10 @@ import os
 from pathlib import Path
 
 import pytest
-from graph_strategies import assert_same
+from helpers.graph_strategies import assert_same
 from test_graphset import small
 from test_tu import GOOD
-from tu_files import write_folder, write_zip
+from helpers.tu_files import write_folder, write_zip
 
 from ssread.data import load, sources
 from ssread.data.tu import read_tu

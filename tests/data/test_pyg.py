@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 import torch
-from graph_strategies import graph_sets
+from helpers.graph_strategies import graph_sets
 from hypothesis import given
 from torch_geometric.data import Data
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from test_tu import GOOD
-from tu_files import write_folder, write_zip
+from helpers.tu_files import write_folder, write_zip
 
 from ssread.data import load, sources
 from ssread.errors import InputError

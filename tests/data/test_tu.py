@@ -5,11 +5,11 @@ from random import Random
 
 import pytest
 import torch
-from graph_strategies import assert_same, graph_sets
+from helpers.graph_strategies import assert_same, graph_sets
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torch_geometric.datasets import TUDataset
-from tu_files import Files, tu_files, write_folder, write_zip
+from helpers.tu_files import Files, tu_files, write_folder, write_zip
 
 from ssread.data import GraphSet
 from ssread.data.tu import one_hot_degree, read_tu

@@ -14,7 +14,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import pytest
-from run_results import DATASET, assert_same, make_result
+from helpers.run_results import DATASET, assert_same, make_result
 
 from ssread import InputError
 from ssread.evaluate import Store, run_key

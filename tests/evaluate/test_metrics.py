@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from run_results import make_result
+from helpers.run_results import make_result
 
 from ssread import InputError
 from ssread.evaluate.metrics import METRICS, accuracy, macro_f1, roc_auc, score

@@ -8,10 +8,10 @@ from ssread.data import load
 from ssread.errors import InputError
 from ssread.evaluate import Store
 from ssread.evaluate.protocol import compare_readouts
-from ssread.evaluate.question import POSITIONS, Question
+from ssread.evaluate.experiment import POSITIONS, Experiment
 from ssread.train import Training, train
 
-QUESTION = Question(
+QUESTION = Experiment(
     positions=2, folds=3, seeds=2, training=Training(epochs=2, patience=2, batch_size=16), model={"hidden_channels": 8}
 )
 
@@ -86,10 +86,10 @@ def test_positions_are_chosen_by_validation_accuracy_alone(graphs, tmp_path, mon
                     result, valid_accuracy=accuracies.get(k, 0.5), test_probabilities=probabilities.astype(np.float32)
                 )
 
-    question = dataclasses.replace(QUESTION, positions=None, arch=("gcn", "gin"), seeds=1)
+    experiment = dataclasses.replace(QUESTION, positions=None, arch=("gcn", "gin"), seeds=1)
     runner, seen = Told(), []
     with Store(tmp_path / "store.sqlite") as store:
-        report = compare_readouts(graphs, question, runner, store, lambda *args: seen.append(args))
+        report = compare_readouts(graphs, experiment, runner, store, lambda *args: seen.append(args))
     assert [cell.num_positions for cell in report.cells] == [4, 4]
     tried = {run.model["num_positions"] for run in runner.asked if run.model["readout"] == "ssread"}
     assert tried == set(POSITIONS)
@@ -134,22 +134,22 @@ def test_what_cannot_be_compared_is_said_before_any_training(graphs, tmp_path):
 
 
 def test_the_paper_stands_beside_its_own_datasets_and_metric_alone(graphs, mutag, tmp_path):
-    question = dataclasses.replace(QUESTION, folds=2, seeds=1, training=Training(epochs=1, patience=1))
+    experiment = dataclasses.replace(QUESTION, folds=2, seeds=1, training=Training(epochs=1, patience=1))
     with Store(tmp_path / "store.sqlite") as store:
-        (cell,) = compare_readouts(mutag, question, Counting(), store).cells
+        (cell,) = compare_readouts(mutag, experiment, Counting(), store).cells
         assert (cell.paper_global.mean, cell.paper_ssread.mean) == (84.84, 87.16)
-        other_metric = dataclasses.replace(question, metric="roc_auc")
+        other_metric = dataclasses.replace(experiment, metric="roc_auc")
         (cell,) = compare_readouts(mutag, other_metric, Counting(), store).cells
         assert cell.paper_global is None
-        (cell,) = compare_readouts(dataclasses.replace(graphs, name="MUTAG"), question, Counting(), store).cells
+        (cell,) = compare_readouts(dataclasses.replace(graphs, name="MUTAG"), experiment, Counting(), store).cells
         assert cell.paper_ssread is None
 
 
 def test_dropout_is_chosen_with_the_global_readout_by_validation_alone(graphs, tmp_path):
     """Both candidates are trained; what is then compared has the one of the better mean validation accuracy."""
-    question = dataclasses.replace(QUESTION, dropout="auto", positions=2)
+    experiment = dataclasses.replace(QUESTION, dropout="auto", positions=2)
     with Store(tmp_path / "results.sqlite") as store:
-        report = compare_readouts(graphs, question, Counting(), store)
+        report = compare_readouts(graphs, experiment, Counting(), store)
         rows = store.table()
     base = rows[(rows["arch"] == "gcn") & (rows["readout"] == "global") & (rows["aggr"] == "sum")]
     dropped = [json.loads(text)["model"].get("dropout") for text in base["run"]]

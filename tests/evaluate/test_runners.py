@@ -10,7 +10,7 @@ import torch
 from ssread.data import load
 from ssread.errors import InputError
 from ssread.evaluate import runners
-from ssread.evaluate.runners import OnCores, OnGPU, cohorts, train_cohort
+from ssread.evaluate.runners import CPURunner, GPURunner, cohorts, train_cohort
 from ssread.train import Run, Training, train
 
 SHORT = Training(epochs=3, patience=3, batch_size=16)
@@ -25,7 +25,7 @@ def test_results_do_not_depend_on_the_number_of_workers():
     graphs = load("planted", num_graphs=40, seed=1)
     expected = by_run(train(graphs, RUNS, SHORT))
     for workers in (1, 2):
-        found = by_run(OnCores(workers).train(graphs, RUNS, SHORT))
+        found = by_run(CPURunner(workers).train(graphs, RUNS, SHORT))
         assert found.keys() == expected.keys()
         for key, result in found.items():
             np.testing.assert_array_equal(result.test_probabilities, expected[key].test_probabilities)
@@ -33,7 +33,7 @@ def test_results_do_not_depend_on_the_number_of_workers():
 
 
 def test_no_run_is_no_work():
-    assert list(OnCores(2).train(load("planted", num_graphs=40), [], SHORT)) == []
+    assert list(CPURunner(2).train(load("planted", num_graphs=40), [], SHORT)) == []
 
 
 def test_cohorts_hold_models_of_equal_shape():
@@ -68,21 +68,21 @@ def test_too_little_memory_for_one_is_a_sentence(monkeypatch):
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
 def test_no_gpu_is_a_sentence():
     with pytest.raises(InputError, match="no GPU that torch can use"):
-        OnGPU()
+        GPURunner()
 
 
 def test_wrong_number_of_workers_is_a_sentence():
     with pytest.raises(InputError, match="workers must be 1 or more, but 0"):
-        OnCores(0)
+        CPURunner(0)
 
 
 SCRIPT = """
 from ssread.data import load
-from ssread.evaluate.runners import OnCores
+from ssread.evaluate.runners import CPURunner
 from ssread.train import Run, Training
 
 runs = [Run({"name": "gcn"}, 0, fold, 10) for fold in range(10)]
-for result in OnCores(2).train(load("planted", num_graphs=300), runs, Training(epochs=10_000, patience=10_000)):
+for result in CPURunner(2).train(load("planted", num_graphs=300), runs, Training(epochs=10_000, patience=10_000)):
     pass
 """
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from run_results import DATASET, assert_same, make_result, results
+from helpers.run_results import DATASET, assert_same, make_result, results
 
 from ssread import InputError
 from ssread.evaluate import Store, run_key, score

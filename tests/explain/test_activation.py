@@ -7,7 +7,7 @@ from ssread import segment
 from ssread.data import planted
 from ssread.errors import InputError
 from ssread.explain import activation
-from ssread.explain.passes import classifier, passes
+from ssread.explain.forward import classifier, passes
 from ssread.models import ARCHITECTURES, model_for
 
 GRAPHS = planted(6, seed=3, feature_noise=0.3)
@@ -18,7 +18,7 @@ def test_activations_of_a_linear_head_on_a_sum_add_up_to_the_score_less_the_bias
     model = model_for(GRAPHS, "gcn", readout=readout).double().eval()
     graphs = GRAPHS._map(lambda t: t.double() if t.is_floating_point() else t)
     graph = torch.arange(len(graphs)).repeat_interleave(graphs.node_counts)
-    total = segment.sum(activation(model, graphs), graph, len(graphs))
+    total = segment.reduce_sum(activation(model, graphs), graph, len(graphs))
     expected = model(graphs.batch(range(len(graphs)))) - model.head.bias
     assert torch.allclose(total, expected)
 
@@ -49,8 +49,8 @@ def test_what_clusters_get_is_shared_among_their_nodes_without_loss():
     (part,) = passes(model, graphs)
     values = torch.randn(len(part.encoding.x), 2, dtype=torch.double)
     graph = torch.arange(len(graphs)).repeat_interleave(graphs.node_counts)
-    by_graph = segment.sum(part.shared_out(values), graph, len(graphs))
-    assert torch.allclose(by_graph, segment.sum(values, part.encoding.batch, len(graphs)))
+    by_graph = segment.reduce_sum(part.shared_out(values), graph, len(graphs))
+    assert torch.allclose(by_graph, segment.reduce_sum(values, part.encoding.batch, len(graphs)))
 
 
 def test_one_class_is_its_column_and_each_graph_may_have_its_own():

@@ -3,11 +3,11 @@
 import networkx as nx
 import pytest
 import torch
-from explained_models import trained
+from helpers.explained_models import trained
 
 from ssread.data import from_networkx, from_smiles, planted
 from ssread.explain import positions, prototype_atlas
-from ssread.explain.facts import in_ring, node_facts
+from ssread.explain.node_facts import in_ring, node_facts
 from ssread.models import model_for
 
 

@@ -4,12 +4,12 @@ from statistics import mean
 
 import pytest
 import torch
-from explained_models import trained
+from helpers.explained_models import trained
 
 from ssread.data import planted
 from ssread.errors import InputError
 from ssread.explain import has_positions, positions
-from ssread.explain.scores import agreement
+from ssread.explain.measures import agreement
 from ssread.functional import cosine_cost
 from ssread.models import ARCHITECTURES, model_for
 

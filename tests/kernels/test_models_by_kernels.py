@@ -9,7 +9,7 @@ from ssread import kernels
 from ssread.data import planted
 from ssread.kernels.messages import _SumMessages
 from ssread.train import Run, Training
-from ssread.train.lifted import Lifted
+from ssread.train.cohort import Cohort
 
 
 @pytest.fixture(autouse=True)
@@ -20,7 +20,7 @@ def interpreted(monkeypatch, where):
     monkeypatch.setattr(kernels, "_failure", None)
 
 
-def losses_and_gradients(cohort: Lifted, ids: torch.Tensor) -> list[torch.Tensor]:
+def losses_and_gradients(cohort: Cohort, ids: torch.Tensor) -> list[torch.Tensor]:
     cohort._optimizer.zero_grad()
     for name, buffer in cohort._buffers.items():
         if "running" in name or "tracked" in name:
@@ -61,7 +61,7 @@ def test_losses_gradients_and_statistics_agree(where, name, aggr, readout, datas
     runs = [Run(arguments, seed=seed, fold=0) for seed in range(3)]
     ids = torch.stack([torch.randperm(len(graphs))[:6] for _ in runs]).to(where)
     ids[1, 4:] = -1
-    cohort = Lifted(graphs, runs, Training(), where)
+    cohort = Cohort(graphs, runs, Training(), where)
     cohort._objective.train()
     fused = losses_and_gradients(cohort, ids)
     monkeypatch.setattr(kernels, "_DEVICES", set())
@@ -80,12 +80,12 @@ def test_a_kernel_that_does_not_compile_is_done_without(where, monkeypatch):
         raise RuntimeError("PassManager::run failed")
 
     said: list[str] = []
-    cohort = Lifted(graphs, [Run(model, 0, 0)], Training(), where, said.append)
+    cohort = Cohort(graphs, [Run(model, 0, 0)], Training(), where, said.append)
     monkeypatch.setattr(_SumMessages, "forward", fails)
     losses = cohort.one_pass(plan)
     assert said == ["Triton cannot compile the fused kernels here: plain torch code does their work, more slowly."]
     assert not kernels.usable(torch.zeros(1, 8, device=where))
-    plain = Lifted(graphs, [Run(model, 0, 0)], Training(), where).one_pass(plan)
+    plain = Cohort(graphs, [Run(model, 0, 0)], Training(), where).one_pass(plan)
     torch.testing.assert_close(losses, plain)
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 import torch
 from safetensors.torch import load, save
-from small_graphs import EDGE_FEATURES, FEATURES, SIZES, gradients, padded, permuted, random_batch, total_loss
+from helpers.small_graphs import EDGE_FEATURES, FEATURES, SIZES, gradients, padded, permuted, random_batch, total_loss
 from torch.nn.functional import cross_entropy
 from torch_geometric.data import Batch, Data
 

@@ -1,6 +1,6 @@
 import pytest
 import torch
-from small_graphs import EDGE_FEATURES, FEATURES, random_batch
+from helpers.small_graphs import EDGE_FEATURES, FEATURES, random_batch
 from torch_geometric.nn import GAT, GraphConv, MeanAggregation, Sequential
 
 from ssread import GlobalReadout, InputError, SSRead

@@ -1,5 +1,5 @@
 import torch
-from small_graphs import EDGE_FEATURES, FEATURES, random_batch
+from helpers.small_graphs import EDGE_FEATURES, FEATURES, random_batch
 from torch_geometric.nn import GCNConv
 
 from ssread.models.gcn import GCN, EdgeAwareGCNConv

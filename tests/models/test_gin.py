@@ -1,6 +1,6 @@
 import pytest
 import torch
-from small_graphs import EDGE_FEATURES, random_batch
+from helpers.small_graphs import EDGE_FEATURES, random_batch
 from torch import nn
 from torch_geometric.nn import GINConv as PyGGINConv
 from torch_geometric.nn import GINEConv

@@ -2,7 +2,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from small_graphs import EDGE_FEATURES, random_batch
+from helpers.small_graphs import EDGE_FEATURES, random_batch
 
 from ssread.models.graphs import Graphs
 from ssread.models.layers import BatchNorm, Dropout, EdgeMessages, head

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from small_graphs import Batch, gradients, padded, random_batch, total_loss
+from helpers.small_graphs import Batch, gradients, padded, random_batch, total_loss
 from test_classifier import ALL, build
 from torch.func import functional_call, stack_module_state, vmap
 

@@ -1,7 +1,7 @@
 """SAGPool, Graph U-Net and DGCNN against the same weights in PyG's layers, which really remove nodes."""
 
 import torch
-from small_graphs import FEATURES, random_batch
+from helpers.small_graphs import FEATURES, random_batch
 from torch_geometric.nn import GCNConv, SortAggregation, global_max_pool, global_mean_pool
 from torch_geometric.utils import subgraph
 

@@ -6,15 +6,15 @@ import sys
 import time
 
 import pytest
-from paper_runs import SMALL, context, imagined, printed
+from helpers.paper_runs import SMALL, context, imagined, printed
 
 from ssread.data import sources
 from ssread.errors import InputError
 from ssread.evaluate import Store
-from ssread.evaluate.question import Question
-from ssread.paper.comparison import TABLE_3, TABLE_4
+from ssread.evaluate.experiment import Experiment
+from ssread.paper.comparison_tables import TABLE_3, TABLE_4
 from ssread.paper.datasets import nearly_done_first, paper_dataset
-from ssread.paper.items import DATASETS
+from ssread.paper.registry import DATASETS
 from ssread.paper.writing import KINDS, read_trainings
 
 
@@ -35,9 +35,9 @@ def test_parts_add_up_to_the_same_table(mutag, tmp_path):
 
 def test_what_is_written_makes_the_table_again(tmp_path):
     """Ten folds and five seeds, as the results page wants them; every training imagined."""
-    question = Question(TABLE_3.arch, TABLE_3.aggr, dropout="auto")
+    experiment = Experiment(TABLE_3.arch, TABLE_3.aggr, dropout="auto")
     made = context(tmp_path, settings={}, train=False, datasets=[])
-    imagined(made.store, question, ("MUTAG", "NCI1"))
+    imagined(made.store, experiment, ("MUTAG", "NCI1"))
     TABLE_3.run(made)
     folder = tmp_path / "table3"
     assert TABLE_3.page(folder) == (folder / "table3.md").read_text()
@@ -53,7 +53,7 @@ def test_what_is_written_makes_the_table_again(tmp_path):
 
 def test_remarks_beside_the_table_are_heeded(tmp_path):
     made = context(tmp_path, settings={}, train=False, datasets=[])
-    imagined(made.store, Question(TABLE_4.arch, dropout="auto"))
+    imagined(made.store, Experiment(TABLE_4.arch, dropout="auto"))
     TABLE_4.run(made)
     assert ": open" in (tmp_path / "table4" / "table4.md").read_text()
     (tmp_path / "table4" / "remarks.md").write_text("- MUTAG: imagined.\n")
@@ -62,11 +62,11 @@ def test_remarks_beside_the_table_are_heeded(tmp_path):
 
 
 def test_datasets_that_lack_least_come_first(tmp_path):
-    question = Question(TABLE_3.arch, TABLE_3.aggr, seeds=1, folds=2)
+    experiment = Experiment(TABLE_3.arch, TABLE_3.aggr, seeds=1, folds=2)
     with Store(tmp_path / "results.sqlite") as store:
-        rows = imagined(store, question, ("NCI1", "PROTEINS"))
+        rows = imagined(store, experiment, ("NCI1", "PROTEINS"))
     rows = rows[(rows["dataset"] != "PROTEINS") | (rows["aggr"] == "sum")]
-    order = nearly_done_first(rows, DATASETS, question)
+    order = nearly_done_first(rows, DATASETS, experiment)
     assert order[:3] == ["NCI1", "PROTEINS", "MUTAG"], "complete, begun, then the smallest"
     assert order[-1] == "DD"
 

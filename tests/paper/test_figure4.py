@@ -2,20 +2,20 @@ import dataclasses
 import importlib.util
 
 import pytest
-from paper_runs import SMALL, context, imagined, printed
+from helpers.paper_runs import SMALL, context, imagined, printed
 
 from ssread.data.properties import PROPERTIES
 from ssread.evaluate import Store
 from ssread.evaluate.report import Cell
 from ssread.paper import figure4
 
-ASKED = figure4.questions({"seeds": 2, "folds": 2})
+ASKED = figure4.experiments({"seeds": 2, "folds": 2})
 needs_rdkit = pytest.mark.skipif(importlib.util.find_spec("rdkit") is None, reason="RDKit is not installed")
 
 
 def cells(store: Store) -> list[Cell]:
-    for number, question in enumerate(ASKED):
-        imagined(store, question, seed=number)
+    for number, experiment in enumerate(ASKED):
+        imagined(store, experiment, seed=number)
     return figure4._cells(store.table(), ASKED)
 
 

@@ -1,12 +1,12 @@
 import dataclasses
 
-from paper_runs import SMALL, context, imagined, printed
+from helpers.paper_runs import SMALL, context, imagined, printed
 
 from ssread.evaluate import Store
-from ssread.evaluate.question import POSITIONS, Question
+from ssread.evaluate.experiment import POSITIONS, Experiment
 from ssread.paper import figure7
 
-QUESTION = Question(folds=2, seeds=2)
+QUESTION = Experiment(folds=2, seeds=2)
 
 
 def curves(store, datasets=("MUTAG",)):
@@ -66,6 +66,6 @@ def test_nothing_there_is_drawn_as_missing(tmp_path):
 
 def test_the_page_is_made_from_the_csv(tmp_path):
     made = context(tmp_path, train=False, settings={}, datasets=[])
-    imagined(made.store, Question(), ("NCI1",))
+    imagined(made.store, Experiment(), ("NCI1",))
     figure7.run(made)
     assert figure7.page(tmp_path / "figure7") == (tmp_path / "figure7" / "figure7.md").read_text()

@@ -1,7 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from paper_runs import context, printed
+from helpers.paper_runs import context, printed
 
 from ssread.data import load
 from ssread.errors import InputError

@@ -1,7 +1,7 @@
-from paper_runs import SMALL, context, imagined, printed
+from helpers.paper_runs import SMALL, context, imagined, printed
 
-from ssread.evaluate.question import Question
-from ssread.paper.comparison import TABLE_5
+from ssread.evaluate.experiment import Experiment
+from ssread.paper.comparison_tables import TABLE_5
 
 WAYS = ("infograph", "graphcl")
 
@@ -22,7 +22,7 @@ def test_trained_and_not_trained_again(mutag, tmp_path):
 def test_the_papers_figures_stand_beside_ours_and_rows_are_ways_to_learn(tmp_path):
     made = context(tmp_path, rows=["graphcl"], settings={"seeds": 2, "folds": 2}, train=False)
     for number, learn in enumerate(WAYS):
-        imagined(made.store, Question.of({"learn": learn, "seeds": 2, "folds": 2}), seed=number)
+        imagined(made.store, Experiment.of({"learn": learn, "seeds": 2, "folds": 2}), seed=number)
     TABLE_5.run(made)
     shown = printed(made)
     assert "gin by graphcl" in shown

@@ -9,13 +9,13 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from pages import NASTY, whole_page
+from helpers.pages import NASTY, whole_page
 
 from ssread.data import planted
 from ssread.errors import InputError
 from ssread.models import model_for
 from ssread.report import band, explained, page, write_page
-from ssread.report.graphs import MOST_GRAPHS, MOST_NODES, sampled
+from ssread.report.explained_graphs import MOST_GRAPHS, MOST_NODES, sampled
 from ssread.report.page import as_script
 
 

@@ -4,7 +4,7 @@ import shutil
 import time
 
 import pytest
-from pages import NASTY, written
+from helpers.pages import NASTY, written
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

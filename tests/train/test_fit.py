@@ -7,10 +7,10 @@ import torch
 from ssread.data import GraphSet, load
 from ssread.errors import InputError
 from ssread.train import Run, RunResult, Training, engine, lifted, train
-from ssread.train.engine import Alone
+from ssread.train.engine import Single
 from ssread.train.fit import _fold, fit
-from ssread.train.lifted import Lifted
-from ssread.train.plans import full_plan, in_step
+from ssread.train.cohort import Cohort
+from ssread.train.batch_plans import full_plan, in_step
 
 SHORT = Training(epochs=6, patience=3, batch_size=16)
 
@@ -26,7 +26,7 @@ def runs(folds: int = 4, **model: object) -> list[Run]:
 
 
 def cohort_of(graphs: GraphSet, which: list[Run], training: Training, device: str = "cpu") -> list[RunResult]:
-    return fit(Lifted(graphs, which, training, device), graphs, which, [_fold(graphs, run) for run in which], training)
+    return fit(Cohort(graphs, which, training, device), graphs, which, [_fold(graphs, run) for run in which], training)
 
 
 def assert_same(one: RunResult, other: RunResult, exact: bool = True) -> None:
@@ -68,7 +68,7 @@ def test_a_run_in_a_cohort_equals_the_run_alone(graphs, name, readout, device, m
 def test_every_batch_has_room_and_not_much_more():
     graphs = load("planted", num_graphs=120, nodes=(13, 200), seed=0)
     which = [Run({"name": "gcn", "hidden_channels": 4}, seed=seed, fold=0) for seed in range(lifted.FEW)]
-    cohort = Lifted(graphs, which, SHORT, "cpu")
+    cohort = Cohort(graphs, which, SHORT, "cpu")
     generators = [torch.Generator().manual_seed(run.seed) for run in which]
     for epoch in range(3):
         plan = in_step(full_plan([torch.arange(120)] * len(which), generators, 16), graphs, epoch)
@@ -84,7 +84,7 @@ def test_every_batch_has_room_and_not_much_more():
 def test_replicas_without_a_last_batch_stand_still(graphs):
     """64 graphs make four batches of 16, 65 make five: in the fifth the first model must not move."""
     which, members = runs(2), [torch.arange(64), torch.arange(65)]
-    cohort = Lifted(graphs, which, SHORT, "cpu")
+    cohort = Cohort(graphs, which, SHORT, "cpu")
     cohort.one_pass(torch.stack([part[:16] for part in members]).unsqueeze(0))
     before = cohort.state()
     cohort.one_pass(torch.tensor([[[-1], [64]]]))
@@ -116,7 +116,7 @@ def test_test_labels_decide_nothing(graphs):
     y = graphs.y.clone()
     y[fold.test] = 1 - y[fold.test]
     other = dataclasses.replace(graphs, y=y)
-    results = [fit(Alone(g, run, SHORT), g, [run], [fold], SHORT)[0] for g in (graphs, other)]
+    results = [fit(Single(g, run, SHORT), g, [run], [fold], SHORT)[0] for g in (graphs, other)]
     assert_same(*results)
     assert not np.array_equal(results[0].test_labels, results[1].test_labels)
 
@@ -131,7 +131,7 @@ def test_a_loss_that_is_not_a_number_ends_that_run_alone(graphs):
     which = runs(3)
     fold = _fold(graphs, which[1])
     training = dataclasses.replace(SHORT, epochs=3)
-    cohort = Lifted(graphs, which, training, "cpu")
+    cohort = Cohort(graphs, which, training, "cpu")
     with torch.no_grad():
         cohort._parameters["model.head.weight"][1] = float("nan")
     results = fit(cohort, graphs, which, [_fold(graphs, run) for run in which], training)

@@ -9,7 +9,7 @@ from ssread.data import GraphSet, assemble, load
 from ssread.errors import InputError
 from ssread.train import Run, Training, engine, learning, lifted
 from ssread.train.graphcl import GraphCL
-from ssread.train.lifted import Lifted
+from ssread.train.cohort import Cohort
 from ssread.train.unsupervised import Learnt, _fit, learn, unlabelled
 
 SHORT = Training(epochs=3, batch_size=16)
@@ -44,7 +44,7 @@ def test_a_run_in_a_cohort_equals_the_run_alone(graphs, how, readout, device, mo
         x = torch.randn(len(graphs.x), 5)  # constant channels: see the supervised test
         graphs = unlabelled(dataclasses.replace(graphs, x=x, node_feature_names=tuple("abcde")))
         which = [encoder(how, seed, readout=readout, jumping=True) for seed in range(3)]
-        together = _fit(Lifted(graphs, which, SHORT, device), graphs, which, SHORT, lambda _: None)
+        together = _fit(Cohort(graphs, which, SHORT, device), graphs, which, SHORT, lambda _: None)
         for run, learnt in zip(which, together, strict=True):
             assert_same(learnt, learn(graphs, [run], SHORT)[0], rtol=1e-6, atol=1e-6)
     finally:
@@ -57,7 +57,7 @@ def test_a_cohort_with_all_views_learns_like_single_runs(graphs, how):
     which = [encoder(how, seed) for seed in range(4)]
     training = dataclasses.replace(SHORT, epochs=8)
     unknown = unlabelled(graphs)
-    together = _fit(Lifted(unknown, which, training, "cpu"), unknown, which, training, lambda _: None)
+    together = _fit(Cohort(unknown, which, training, "cpu"), unknown, which, training, lambda _: None)
     alone = learn(graphs, which, training)
     means = [np.mean([one.curves["train_loss"] for one in group], axis=0) for group in (together, alone)]
     assert means[0] == pytest.approx(means[1], rel=0.25, abs=0.1)

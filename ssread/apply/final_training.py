@@ -1,0 +1,196 @@
+"""The final models: trained on all graphs but the tenth that says when to stop, one or several that vote."""
+
+import dataclasses
+import json
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from joblib import Parallel, delayed, parallel_config
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from sklearn.model_selection import train_test_split
+from torch import Tensor
+
+from ssread.apply.checkpoint import CheckpointFile
+from ssread.data.graphset import GraphSet
+from ssread.data.splits import Fold
+from ssread.data.storage import replacing
+from ssread.errors import InputError
+from ssread.models.classifier import GraphClassifier
+from ssread.models.factory import model_for
+from ssread.train.engine import Single
+from ssread.train.fit import fit
+from ssread.train.runs import Run, RunResult, Training
+from ssread.common.workers import as_worker, one_thread
+
+__all__ = ["Member", "hold_out", "train_members"]
+
+#: Told after every pass of a model: which one, and the pass.
+Watch = Callable[[int, int], None]
+
+
+class Member(NamedTuple):
+    """A trained model and how its training went."""
+
+    model: GraphClassifier
+    curves: dict[str, list[float]]
+    best_epoch: int
+    held_out_accuracy: float
+
+
+def train_members(
+    graphs: GraphSet,
+    runs: Sequence[Run],
+    training: Training,
+    *,
+    held_out: float = 0.1,
+    device: str = "cpu",
+    workers: int = 1,
+    folder: Path | None = None,
+    watch: Watch = lambda *_: None,
+) -> list[Member]:
+    """Trains one model per run on all graphs but a share held out for early stopping, another share for every seed.
+
+    On a CPU one after another, or in worker processes where there are several of both; on a GPU all as one cohort.
+
+    Args:
+        graphs: The labelled graphs.
+        runs: Arguments of the models and their seeds; the models have equal shapes.
+        training: How.
+        held_out: The share that is held out.
+        device: ``cpu`` or ``cuda``.
+        workers: Worker processes on a CPU.
+        folder: Keeps finished models and checkpoints, so that a training that was killed goes on there.
+        watch: Told of every pass (in worker processes: of every model that is done, as pass 0).
+    """
+    if folder is None:
+        with tempfile.TemporaryDirectory(prefix="ssread-") as temporary:
+            return train_members(
+                graphs,
+                runs,
+                training,
+                held_out=held_out,
+                device=device,
+                workers=workers,
+                folder=Path(temporary),
+                watch=watch,
+            )
+    tasks = [_Task(folder, n, run, hold_out(graphs, held_out, run.seed), training) for n, run in enumerate(runs)]
+    left = [task for task in tasks if not task.path.is_file()]
+    if torch.device(device).type != "cpu":
+        _train_cohort(graphs, left, device, watch)
+    elif min(len(left), workers) < 2:
+        with one_thread():
+            for task in left:
+                task.train(graphs, watch)
+    else:
+        graphs.save(folder / "graphs.safetensors")
+        with parallel_config(backend="loky", inner_max_num_threads=1):
+            pool = Parallel(n_jobs=min(workers, len(left)), return_as="generator_unordered")
+            for number in pool(delayed(_train_in_worker)(folder, task, os.getpid()) for task in left):
+                watch(number, 0)
+    return [task.read(graphs) for task in tasks]
+
+
+def hold_out(graphs: GraphSet, share: float, seed: int) -> Fold:
+    """All graphs for training but a share, at least one graph of every class, that says when to stop."""
+    if graphs.y is None:
+        raise InputError(f"{graphs.name} has no labels: training needs a class for each graph.")
+    labels = graphs.y.cpu().numpy()
+    members = torch.bincount(graphs.y.cpu(), minlength=graphs.num_classes)
+    if int((members > 0).sum()) < 2:
+        raise InputError(f"{graphs.name} has graphs of one class only: there is nothing to tell apart.")
+    if bool((members == 1).any()):
+        name = graphs.class_names[int((members == 1).nonzero()[0])]
+        raise InputError(f"Class {name!r} of {graphs.name} has one graph only: leave the class out, or find more.")
+    size = max(round(share * len(labels)), int((members > 0).sum()))
+    train, held_out = train_test_split(range(len(labels)), test_size=size, stratify=labels, random_state=seed)
+    nothing = torch.empty(0, dtype=torch.int64)
+    return Fold(torch.tensor(sorted(train)), torch.tensor(sorted(held_out)), nothing)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Task:
+    """The training of one model, and the file it ends in."""
+
+    folder: Path
+    number: int
+    run: Run
+    fold: Fold
+    training: Training
+
+    @property
+    def path(self) -> Path:
+        return self.folder / f"model-{self.number}.safetensors"
+
+    def train(self, graphs: GraphSet, watch: Watch) -> None:
+        with torch.random.fork_rng(devices=[]):
+            engine = Single(graphs, self.run, self.training)
+            checkpoint = CheckpointFile(self.folder / f"checkpoint-{self.number}.safetensors", engine)
+            kept: dict[str, Tensor] = {}
+            (result,) = fit(
+                engine,
+                graphs,
+                [self.run],
+                [self.fold],
+                self.training,
+                progress=lambda _, epoch, __: watch(self.number, epoch),
+                weights=lambda _, state: kept.update(state),
+                checkpoint=checkpoint,
+            )
+        self.write(result, kept)
+        checkpoint.path.unlink(missing_ok=True)
+
+    def write(self, result: RunResult, weights: dict[str, Tensor]) -> None:
+        if result.failed:
+            raise InputError(f"The training failed: {result.failed}. A smaller learning rate may help.")
+        told = {
+            "curves": result.curves,
+            "best_epoch": result.best_epoch,
+            "held_out_accuracy": result.valid_accuracy,
+        }
+        with replacing(self.path) as new:
+            own = {name: value.detach().cpu().contiguous() for name, value in weights.items()}
+            save_file(own, new, {"training": json.dumps(told)})
+
+    def read(self, graphs: GraphSet) -> Member:
+        with torch.random.fork_rng(devices=[]):  # the weights are read, not drawn
+            model = model_for(graphs, **self.run.model)
+        try:
+            with safe_open(self.path, "pt") as file:
+                told: dict[str, Any] = json.loads(file.metadata()["training"])
+                model.load_state_dict({name: file.get_tensor(name) for name in file.keys()})  # noqa: SIM118
+            return Member(model, **told)
+        except (OSError, SafetensorError, LookupError, TypeError, ValueError, RuntimeError) as error:
+            raise InputError(f"{self.path} is damaged ({error}): remove it, and train again.") from None
+
+
+def _train_cohort(graphs: GraphSet, tasks: Sequence[_Task], device: str, watch: Watch) -> None:
+    if not tasks:
+        return
+    from ssread.train.cohort import Cohort
+
+    runs, folds, training = [task.run for task in tasks], [task.fold for task in tasks], tasks[0].training
+    kept: dict[int, dict[str, Tensor]] = {}
+    number_of = {id(task.run): task.number for task in tasks}
+    results = fit(
+        Cohort(graphs, runs, training, device),
+        graphs,
+        runs,
+        folds,
+        training,
+        progress=lambda run, epoch, _: watch(number_of[id(run)], epoch),
+        weights=lambda run, state: kept.update({id(run): state}),
+    )
+    for task, result in zip(tasks, results, strict=True):
+        task.write(result, kept.get(id(task.run), {}))
+
+
+def _train_in_worker(folder: Path, task: _Task, parent: int) -> int:
+    as_worker(parent)
+    task.train(GraphSet.load(folder / "graphs.safetensors"), lambda *_: None)
+    return task.number

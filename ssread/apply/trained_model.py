@@ -1,0 +1,247 @@
+"""A trained model, and the directory that keeps it: weights, a description, a card. No pickle anywhere."""
+
+import hashlib
+import json
+import os
+import platform
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch_geometric
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+import ssread
+from ssread.apply.model_card import card
+from ssread.apply.features import Features
+from ssread.data.graphset import GraphSet
+from ssread.errors import InputError
+from ssread.models.classifier import GraphClassifier
+from ssread.models.factory import make_model
+
+__all__ = ["CARD", "CONFIG", "FORMAT", "WEIGHTS", "TrainedModel", "new_folder", "versions"]
+
+FORMAT = "ssread.TrainedModel"
+VERSION = 1  # of the format; a later one that this code cannot read has a larger number
+WEIGHTS, CONFIG, CARD = "model.safetensors", "config.json", "card.md"
+
+#: Graphs that go through a model at a time; on a CPU so few that their messages stay in its cache.
+BATCH, GPU_BATCH = 64, 1024
+
+
+@dataclass(eq=False)
+class TrainedModel:
+    """One classifier, or several of the same shape that vote, with all that is needed to use them on new graphs.
+
+    Attributes:
+        models: The members, in evaluation mode.
+        class_names: Name of each class, in the order of the probabilities.
+        features: How the graphs' features are made.
+        summary: Plain data about the training: ``data``, ``settings``, ``cross_validation``, ``curves``, ``versions``.
+    """
+
+    models: list[GraphClassifier]
+    class_names: list[str]
+    features: Features
+    summary: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for model in self.models:
+            model.eval().requires_grad_(False)
+
+    def read(self, data: Any, **options: Any) -> GraphSet:
+        """Graphs with features made exactly as in training.
+
+        Args:
+            data: A graph set; whatever :func:`ssread.data.load` takes; or a list of SMILES, NetworkX or PyG graphs.
+            options: Where things stand: ``smiles``, ``id``, ``label``, ``on_error``, ... of the reader.
+
+        A category (an element, a node label) that does not occur in the new graphs becomes a column of zeros, as it was
+        for training graphs without it; one that training never saw, or any other difference, is an error that names it.
+        """
+        source = str(data) if isinstance(data, str | os.PathLike) else ""
+        return self.features.arrange(self.features.load(data, **options), source)
+
+    def run(self, graphs: GraphSet) -> Iterator[tuple[Tensor, list[Any]]]:
+        """Batch after batch of graphs that :meth:`read` made: their numbers, and every member's ``Output``."""
+        device = next(self.models[0].parameters()).device
+        for ids in torch.arange(len(graphs)).split(BATCH if device.type == "cpu" else GPU_BATCH):
+            batch = graphs.batch(ids).to(device)
+            with torch.inference_mode():
+                yield ids, [model.run(batch) for model in self.models]
+
+    def probabilities(self, graphs: GraphSet) -> Tensor:
+        """Class probabilities [n, C] of graphs that :meth:`read` made, the mean over the members."""
+        parts = [torch.stack([o.logits.softmax(-1) for o in outputs]).mean(0).cpu() for _, outputs in self.run(graphs)]
+        return torch.cat(parts)
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Writes the model into a new folder, all or nothing."""
+        weights = {
+            f"{number}.{name}": value.detach().cpu().contiguous()
+            for number, model in enumerate(self.models)
+            for name, value in model.state_dict().items()
+        }
+        if self.models[0].hyperparameters is None:
+            raise InputError("Only a model made by ssread.models.make_model can be saved: this one wraps a module.")
+        config = {
+            "format": FORMAT,
+            "version": VERSION,
+            "model": self.models[0].hyperparameters,
+            "members": len(self.models),
+            "class_names": self.class_names,
+            "features": self.features.as_dict(),
+            "summary": self.summary,
+            "written_with": versions(),
+        }
+        with new_folder(Path(folder)) as new:
+            save_file(weights, new / WEIGHTS)
+            config["weights_sha256"] = _sha256(new / WEIGHTS)
+            try:
+                text = json.dumps(config, indent=2, allow_nan=False)
+            except (TypeError, ValueError) as error:
+                raise InputError(f"The model cannot be described as plain data ({error}), so not saved.") from None
+            (new / CONFIG).write_text(text + "\n", encoding="utf-8")
+            (new / CARD).write_text(card(config), encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike[str]) -> "TrainedModel":
+        """Reads a folder that :meth:`save` wrote, once it is found whole, of a known version and consistent."""
+        folder = Path(folder)
+        config = _read_config(folder)
+        path = folder / WEIGHTS
+        if not path.is_file():
+            raise InputError(f"{folder} has no {WEIGHTS}, so it is no complete model.")
+        if _sha256(path) != config.get("weights_sha256"):
+            raise InputError(f"{path} is not the file that {CONFIG} speaks of (other checksum): copy the model anew.")
+        try:
+            features = Features.from_dict(config["features"])
+            class_names = [str(name) for name in config["class_names"]]
+            shapes = _shapes(path)
+            members, arguments = int(config["members"]), dict(config["model"])
+            _check_shapes(shapes, arguments, members)
+            if arguments["num_classes"] != len(class_names) or arguments["in_channels"] != features.node.count:
+                raise ValueError("its class names or features are not those of its weights")
+            with torch.random.fork_rng(devices=[]):  # the weights are read, not drawn
+                models = [make_model(**arguments) for _ in range(members)]
+            tensors = load_file(path)
+            for number, model in enumerate(models):
+                own = {name: tensors[f"{number}.{name}"] for name in model.state_dict()}
+                if not all(bool(value.isfinite().all()) for value in own.values()):
+                    raise ValueError("some weights are not numbers")
+                model.load_state_dict(own)
+            summary = dict(config["summary"])
+        except (OSError, SafetensorError, LookupError, TypeError, ValueError, RuntimeError, AttributeError) as error:
+            raise InputError(f"{folder} cannot be used as a model: {_reason(error)}.") from None
+        return cls(models, class_names, features, summary)
+
+    def __repr__(self) -> str:
+        arguments = self.models[0].hyperparameters or {}
+        members = f", {len(self.models)} members" if len(self.models) > 1 else ""
+        readout = f"{arguments.get('readout')} readout"
+        return f"TrainedModel({arguments.get('name')}, {readout}{members}, classes {', '.join(self.class_names)})"
+
+
+@contextmanager
+def new_folder(folder: Path) -> Iterator[Path]:
+    """A folder to fill beside ``folder``, which it becomes at the end if nothing went wrong; else nothing is left.
+
+    What the disk says against it (full, read-only) is raised as a sentence.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(f"{folder} exists already: choose another name, or remove it first.")
+    new = None
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        new = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+        yield new
+        for path in new.iterdir():
+            path.chmod(0o644)
+            _to_disk(path)
+        new.chmod(0o755)
+        os.replace(new, folder)
+    except (OSError, SafetensorError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{folder} cannot be written: {reason}. Nothing was left there.") from None
+    finally:
+        if new is not None and new.exists():
+            shutil.rmtree(new, ignore_errors=True)
+
+
+def versions() -> dict[str, str]:
+    """What a result depends on beside the code's input."""
+    return {
+        "ssread": ssread.__version__,
+        "torch": torch.__version__,
+        "torch_geometric": torch_geometric.__version__,
+        "python": platform.python_version(),
+    }
+
+
+def _read_config(folder: Path) -> dict[str, Any]:
+    path = folder / CONFIG
+    if not path.is_file():
+        what = "is no folder" if not folder.is_dir() else f"has no {CONFIG}"
+        raise InputError(f"{folder} {what}, so no model that ssread train wrote.")
+    try:
+        config = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"{path} cannot be read as JSON ({error}).") from None
+    if not isinstance(config, dict) or config.get("format") != FORMAT:
+        raise InputError(f"{path} does not describe a model of ssread.")
+    version = config.get("version")
+    if version != VERSION:
+        raise InputError(
+            f"{folder} has version {version!r} of the model format, this ssread ({ssread.__version__}) reads version "
+            f"{VERSION}: install the ssread that wrote it ({config.get('written_with')})."
+        )
+    return config
+
+
+def _shapes(path: Path) -> dict[str, list[int]]:
+    with safe_open(path, "pt") as file:
+        return {name: list(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118 - no mapping
+
+
+def _check_shapes(shapes: dict[str, list[int]], arguments: dict[str, Any], members: int) -> None:
+    """That the weights are those of the model described; the model is built without memory, so a lie costs nothing."""
+    for name in ("num_layers", "num_classes", "in_channels", "num_positions", "hidden_channels"):
+        if not isinstance(arguments[name], int):
+            raise ValueError(f"{name} is {arguments[name]!r}")
+    if not 1 <= members <= len(shapes) or arguments["num_layers"] > len(shapes):
+        raise ValueError(f"{len(shapes)} tensors cannot be {members} models of {arguments['num_layers']} layers")
+    with torch.device("meta"):
+        needed = {name: list(value.shape) for name, value in make_model(**arguments).state_dict().items()}
+    expected = {f"{number}.{name}": shape for number in range(members) for name, shape in needed.items()}
+    for name in sorted(expected.keys() | shapes.keys()):
+        if expected.get(name) != shapes.get(name):
+            raise ValueError(f"the weight {name!r} has the shape {shapes.get(name)}, {expected.get(name)} is needed")
+
+
+def _sha256(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _to_disk(path: Path) -> None:
+    """Sees to it that a file survives a power cut before its folder gets its name."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _reason(error: BaseException) -> str:
+    text = str(error).strip().split("\n")[0][:300].rstrip(".")
+    return f"{type(error).__name__}: {text}" if isinstance(error, LookupError | TypeError | AttributeError) else text

@@ -1,0 +1,37 @@
+"""What there is: datasets and models."""
+
+from typing import Annotated
+
+import typer
+
+from ssread.cli.app import app, wide_console
+
+
+@app.command()
+def datasets() -> None:
+    """List the datasets that can be had, from where, with the paper's Table I beside our counts."""
+    from ssread.data.listing import as_table, list_datasets
+
+    wide_console(116).print(as_table(list_datasets()))
+
+
+@app.command()
+def models(
+    dataset: Annotated[str | None, typer.Argument(help="Sizes are those of this dataset instead of MUTAG's.")] = None,
+) -> None:
+    """Print the layers and the number of parameters of every model beside the paper's Table II."""
+    from ssread.models.model_table import MUTAG, as_table, describe_all
+
+    sizes = MUTAG
+    if dataset is not None:
+        from ssread.data import load
+
+        graphs = load(dataset)
+        sizes = {
+            "in_channels": graphs.num_node_features,
+            "num_classes": graphs.num_classes,
+            "edge_channels": graphs.num_edge_features,
+            "max_nodes": int(graphs.node_counts.max()),
+        }
+    title = f"Models (paper: Table II; parameters for {dataset or 'MUTAG'} with either readout, K = 4)"
+    wide_console(140).print(as_table(describe_all(**sizes), title))

@@ -1,0 +1,139 @@
+"""The main job as one call: load, compare, keep, report. ``ssread compare`` is a thin shell around it."""
+
+import json
+import os
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+import yaml
+from rich.console import Console
+
+from ssread.data.load import load
+from ssread.data.properties import with_properties
+from ssread.data.storage import replacing
+from ssread.errors import InputError
+from ssread.evaluate.progress import TrainingProgress
+from ssread.evaluate.protocol import compare_all
+from ssread.evaluate.experiment import Experiment
+from ssread.evaluate.report import Report
+from ssread.evaluate.runners import CPURunner, GPURunner, Runner
+from ssread.evaluate.store import Store
+from ssread.train.make_objective import OBJECTIVES
+
+__all__ = ["Saved", "compare_dataset", "make_runner", "experiments_of", "read_config"]
+
+
+class Saved:
+    """Where a comparison keeps what it finds, in one folder."""
+
+    def __init__(self, folder: str | os.PathLike[str], dataset: str, kind: str = ""):
+        self.folder = Path(folder)
+        stem = Path(dataset).stem + (f"-{kind}" if kind else "")
+        self.store = self.folder / "results.sqlite"
+        self.markdown = self.folder / f"compare-{stem}.md"
+        self.json = self.folder / f"compare-{stem}.json"
+        self.page = self.folder / f"compare-{stem}-report.html"
+        self.to_look_at: list[Path] = []
+
+    def write(self, report: Report) -> None:
+        """Writes the report beside the store, each file all or nothing."""
+        with replacing(self.markdown) as new:
+            new.write_text(report.markdown(), encoding="utf-8")
+        with replacing(self.json) as new:
+            new.write_text(json.dumps(report.as_dict(), indent=2) + "\n", encoding="utf-8")
+
+
+def compare_dataset(
+    dataset: str,
+    settings: Mapping[str, Any],
+    *,
+    data: Mapping[str, Any] | None = None,
+    device: str = "auto",
+    workers: int | None = None,
+    on: str = "here",
+    out: str | os.PathLike[str] = "runs",
+    console: Console | None = None,
+) -> tuple[Report, Saved]:
+    """Does SSRead help on this dataset? Trains both readouts under the fair protocol and reports.
+
+    Args:
+        dataset: Anything :func:`ssread.data.load` takes.
+        settings: The fields of :class:`ssread.evaluate.experiment.Experiment` and of :class:`ssread.train.Training`;
+            ``learn`` and ``task`` may name several.
+        data: Options for loading the dataset, such as the ``smiles`` and ``label`` columns.
+        device: ``cpu``, ``cuda``, or ``auto`` for a GPU where there is one.
+        workers: Worker processes: on a CPU one per core by default, on a GPU 3 at most.
+        on: ``here``, or a Ray cluster: ``ray`` for the one this machine belongs to, ``ray://host:port`` for another.
+        out: The folder that keeps the results; a comparison started again goes on from there.
+        console: Where progress is shown.
+    """
+    console = console or Console(stderr=True)
+    experiments = experiments_of(settings)
+    graphs = load(dataset, **(data or {}))
+    tasks = [experiment.task for experiment in experiments if experiment.task != "class"]
+    graphs = with_properties(graphs, tasks, lambda text: console.print(text, markup=False, highlight=False))
+    runner = make_runner(device, workers, on, lambda text: console.print(text, markup=False))
+    ways = dict.fromkeys(experiment.learn for experiment in experiments)
+    saved = Saved(out, graphs.name, "properties" if tasks else "-".join(way for way in ways if way != "supervised"))
+    console.print(f"{graphs!r}, on {runner!r}", markup=False, highlight=False)
+    started = time.perf_counter()
+    with Store(saved.store) as store:
+        with TrainingProgress(graphs.name, console) as live:
+            report = compare_all(graphs, experiments, runner, store, live.watch)
+        saved.write(report)
+        if tasks:
+            from ssread.paper.figure4 import draw  # it knows this package: not before it is needed
+
+            saved.to_look_at += draw(report.cells, saved.markdown.with_suffix(""))
+        if not any(experiment.linear for experiment in experiments):
+            from ssread.report.comparison_page import write_comparison_page  # likewise
+
+            console.print("training one model to look into", highlight=False)
+            write_comparison_page(saved.page, graphs, experiments[0], report, store, runner.device)
+            saved.to_look_at.append(saved.page)
+    console.print(f"{time.perf_counter() - started:.0f} s", highlight=False)
+    return report, saved
+
+
+def experiments_of(settings: Mapping[str, Any]) -> list[Experiment]:
+    """An experiment for every way to learn and every task; properties are asked of encoders of every way by default."""
+    tasks = _listed(settings.get("task", "class"))
+    ways = _listed(settings.get("learn", "supervised" if tasks == ["class"] else OBJECTIVES))
+    return [Experiment.of({**settings, "learn": learn, "task": task}) for learn in ways for task in tasks]
+
+
+def _listed(value: Any) -> list[str]:
+    return [part.strip() for part in value.split(",")] if isinstance(value, str) else [str(part) for part in value]
+
+
+def make_runner(device: str, workers: int | None, on: str, say: Callable[[str], None]) -> Runner:
+    """Where trainings happen, from the words of the command line."""
+    if on == "ray" or on.startswith("ray://"):
+        from ssread.evaluate.ray_runner import RayRunner
+
+        return RayRunner(on, say)
+    if on != "here":
+        raise InputError(f"Trainings run here, on ray or on ray://host:port, not on {on!r}.")
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    if device == "cpu":
+        return CPURunner(workers)
+    if device.split(":")[0] == "cuda":
+        return GPURunner(device, say, workers)
+    raise InputError(f"There is no device {device!r}. Choose auto, cpu or cuda.")
+
+
+def read_config(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Settings from a YAML file: a mapping of names to plain values."""
+    try:
+        content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read ({error}).") from None
+    except yaml.YAMLError as error:
+        raise InputError(f"{path} is no YAML: {' '.join(str(error).split())}.") from None
+    if not isinstance(content, dict) or not all(isinstance(name, str) for name in content):
+        raise InputError(f"{path} must hold settings as 'name: value' lines.")
+    return content

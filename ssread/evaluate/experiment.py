@@ -1,0 +1,187 @@
+"""What a comparison asks: which classifiers, how many positions, how often, how trained."""
+
+import dataclasses
+import inspect
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ssread.aggregate import NAMES
+from ssread.data.properties import PROPERTIES
+from ssread.errors import InputError
+from ssread.evaluate.metrics import METRICS
+from ssread.models.factory import ARCHITECTURES
+from ssread.train.make_objective import OBJECTIVES
+from ssread.train.runs import Training
+from ssread.train.unsupervised import EPOCHS
+
+__all__ = ["BASE", "DROPOUTS", "LINEAR_BASE", "POSITIONS", "TASKS", "Experiment"]
+
+#: The numbers of positions that validation accuracy chooses from, and the classifier it chooses with (section V-A).
+POSITIONS = (2, 4, 8, 16)
+BASE = ("gcn", "sum")
+
+#: What ``dropout: auto`` chooses from, with the base classifier and the global readout: its own dropout, or none.
+DROPOUTS = (None, 0.0)
+
+#: The classifier that K is chosen with where a linear one judges the vectors of an encoder, and how encoders are built.
+LINEAR_BASE = ("gin", "sum")
+ENCODER = {"hidden_channels": 32, "dropout": 0.0}
+
+#: What may be predicted: the class, or a property of a molecule.
+TASKS = ("class", *PROPERTIES)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Does SSRead help these classifiers on a dataset?
+
+    Attributes:
+        arch: Architectures by name.
+        aggr: Aggregations by name, ``max+mean`` for several side by side; none for every architecture's own.
+        positions: The number of structural positions K, or None to choose it by validation accuracy.
+        gamma: The smoothing of the alignment loss.
+        dropout: The share of entries dropped in training, None for each architecture's own, ``auto`` to choose between
+            that and none by validation accuracy: the paper does not say what it used.
+        folds: Of the cross-validation.
+        seeds: How often it is repeated.
+        metric: What is compared: accuracy, roc_auc or macro_f1.
+        training: How models are trained.
+        model: Further arguments of :func:`ssread.models.make_model`, such as ``hidden_channels`` or ``dropout``.
+        learn: What encoders learn from: see :data:`ssread.train.make_objective.OBJECTIVES`.
+        task: What is predicted: see :data:`TASKS`.
+    """
+
+    arch: Sequence[str] = ("gcn",)
+    aggr: Sequence[str] = ()
+    positions: int | None = None
+    gamma: float = 0.01
+    dropout: float | str | None = None
+    folds: int = 10
+    seeds: int = 5
+    metric: str = "accuracy"
+    training: Training = field(default_factory=Training)
+    model: Mapping[str, Any] = field(default_factory=dict)
+    learn: str = "supervised"
+    task: str = "class"
+
+    def __post_init__(self) -> None:
+        _one_of("way to learn", self.learn, OBJECTIVES)
+        _one_of("task", self.task, TASKS)
+        for name in self.arch:
+            _one_of("architecture", name, ARCHITECTURES)
+        for name in self.aggr:
+            for part in name.split("+"):
+                _one_of("aggregation", part, NAMES)
+        _one_of("metric", self.metric, METRICS)
+        _one_of("precision", self.training.precision, dict.fromkeys(("float32", "tf32")))
+        if not self.arch:
+            raise InputError("A comparison needs at least one architecture.")
+        for name, value, least in (
+            ("positions", self.positions, 1),
+            ("folds", self.folds, 2),
+            ("seeds", self.seeds, 1),
+            ("epochs", self.training.epochs, 1),
+            ("patience", self.training.patience, 1),
+            ("batch_size", self.training.batch_size, 1),
+            ("gamma", self.gamma, 0),
+        ):
+            if value is not None and not value >= least:
+                raise InputError(f"{name} must be {least} or more, but {value} was given.")
+        if isinstance(self.dropout, float) and not 0 <= self.dropout < 1:
+            raise InputError(f"dropout is a share of at least 0 and below 1, but {self.dropout} was given.")
+        if self.dropout == "auto" and self.linear:
+            raise InputError(
+                "dropout is chosen by validation accuracy of a classifier; an encoder that is judged by a "
+                "linear one has none to choose: give a number."
+            )
+
+    @classmethod
+    def of(cls, settings: Mapping[str, Any]) -> "Experiment":
+        """From plain settings, as a configuration file or the command line gives them.
+
+        ``arch`` and ``aggr`` may be texts with commas, ``positions`` may be ``auto``; the fields of
+        :class:`ssread.train.Training` stand among the others. Where nothing is said of the architecture and of the
+        epochs, they follow from what is learnt from and predicted.
+        """
+        own = {f.name: f for f in dataclasses.fields(cls) if f.name != "training"}
+        of_training = {f.name: f for f in dataclasses.fields(Training)}
+        unknown = [name for name in settings if name not in own and name not in of_training]
+        if unknown:
+            there = ", ".join(sorted([*own, *of_training]))
+            raise InputError(f"There is no setting {unknown[0]!r}; there are {there}.")
+        values = {name: _typed(name, value) for name, value in settings.items()}
+        learn, task = values.get("learn", "supervised"), values.get("task", "class")
+        if (learn, task) != ("supervised", "class"):
+            values.setdefault("arch", LINEAR_BASE[:1])
+        if learn != "supervised":
+            values.setdefault("epochs", EPOCHS)
+        training = Training(**{name: value for name, value in values.items() if name in of_training})
+        return cls(training=training, **{name: value for name, value in values.items() if name in own})
+
+    @property
+    def linear(self) -> bool:
+        """Whether a linear classifier on the vectors of an encoder is judged, not a head that is trained with it."""
+        return (self.learn, self.task) != ("supervised", "class")
+
+    @property
+    def base(self) -> tuple[str, str]:
+        """The classifier whose validation accuracy chooses K."""
+        return LINEAR_BASE if self.linear else BASE
+
+    def model_of(self, arch: str) -> dict[str, Any]:
+        """The arguments of an architecture's model; of an encoder that is judged linearly, nodes keep all layers."""
+        dropout = {"dropout": self.dropout} if isinstance(self.dropout, float) else {}
+        if not self.linear:
+            return {**dropout, **self.model}
+        layers = {"jumping": True} if "jumping" in inspect.signature(ARCHITECTURES[arch].encoder).parameters else {}
+        return {**ENCODER, **layers, **dropout, **self.model}
+
+    def dropouts(self) -> "list[Experiment]":
+        """The experiments that ``dropout: auto`` chooses from; this one alone where there is nothing to choose."""
+        if self.dropout != "auto":
+            return [self]
+        return [dataclasses.replace(self, dropout=dropout) for dropout in DROPOUTS]
+
+    def cells(self) -> list[tuple[str, str | list[str]]]:
+        """Every architecture with every aggregation it is asked for."""
+        return [(arch, aggr) for arch in self.arch for aggr in map(_aggregation, self.aggr or [_own(arch)])]
+
+
+def _own(arch: str) -> str:
+    aggr = ARCHITECTURES[arch].aggr
+    return aggr if isinstance(aggr, str) else "+".join(aggr)
+
+
+def _aggregation(name: str) -> str | list[str]:
+    return name.split("+") if "+" in name else name
+
+
+def _one_of(what: str, name: str, there: Iterable[str]) -> None:
+    if name not in there:
+        raise InputError(f"There is no {what} {name!r}. Choose from {', '.join(there)}.")
+
+
+def _typed(name: str, value: Any) -> Any:
+    if name == "positions" and value in (None, "auto"):
+        return None
+    if name == "dropout" and value in (None, "auto"):
+        return value
+    kinds: dict[str, type] = {"gamma": float, "dropout": float, "learning_rate": float, "weight_decay": float}
+    kinds |= {"metric": str, "precision": str, "learn": str, "task": str}
+    try:
+        if name in ("arch", "aggr"):
+            return (
+                tuple(part.strip() for part in value.split(",")) if isinstance(value, str) else tuple(map(str, value))
+            )
+        if name == "model":
+            return dict(value)
+        kind = kinds.get(name, int)
+        if kind is int and int(value) != float(value):
+            raise ValueError
+        return kind(value)
+    except (TypeError, ValueError):
+        kind_of = {int: "a whole number", float: "a number", str: "a text"}[kinds.get(name, int)]
+        wanted = {"model": "settings by name", "arch": "names", "aggr": "names"}.get(name, kind_of)
+        words = " or auto" if name in ("positions", "dropout") else ""
+        raise InputError(f"{name} cannot be {value!r}: give {wanted}{words}.") from None

@@ -1,0 +1,277 @@
+"""Many models trained as one: what fills a GPU."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.func import functional_call, stack_module_state, vmap
+
+from ssread import kernels
+from ssread.data.batch import Bounds, PaddedBatch
+from ssread.data.graphset import GraphSet
+from ssread.models.graphs import Graphs
+from ssread.neighbours import Neighbours
+from ssread.train.cuda_graphs import Recorder
+from ssread.train.engine import EVALUATION_BATCH, Look, State, Stream, adam, better_state, initial_objective, seeded
+from ssread.train.runs import Run, Training
+
+__all__ = ["Cohort"]
+
+#: Padded batches have a power of this many nodes: a little waste against recording a step for every size.
+GRID = 1.05
+
+#: How much larger than the most so far the number of edges of a padded batch is. Padding edges cost next to nothing.
+SLACK = 1.1
+
+#: A step of fewer models takes the time of its launches, whatever their size: all have room for the largest batch.
+FEW = 8
+
+
+class Cohort:
+    """R models of equal shape as one, every tensor with a leading dimension R.
+
+    The model's code is lifted over the stack with ``torch.func.vmap``; a step, from the building of the batch to the
+    optimizer, is recorded as a CUDA graph. Within a pass nothing waits for the GPU.
+
+    Args:
+        graphs: The dataset.
+        runs: What every model is.
+        training: How they are trained.
+        device: ``cuda``, or ``cpu`` for the same without recording.
+        say: Told in a sentence where recording is impossible.
+    """
+
+    def __init__(
+        self,
+        graphs: GraphSet,
+        runs: Sequence[Run],
+        training: Training,
+        device: str,
+        say: Callable[[str], None] = lambda _: None,
+    ):
+        self._say = say
+        self._on_host, self._graphs = graphs.to("cpu"), graphs.to(device)
+        self._symmetric = _is_symmetric(self._graphs)
+        if self._graphs.x.is_cuda:
+            torch.set_float32_matmul_precision("high" if training.precision == "tf32" else "highest")
+        self._training = training
+        objectives = [initial_objective(graphs, run).to(device) for run in runs]
+        self._objective = objectives[0]
+        self._parameters, self._buffers = stack_module_state(objectives)
+        self._optimizer = adam(list(self._parameters.values()), training)
+        self._recorder = Recorder(self._graphs.device, say)
+        self._num_edges = 0
+        self._ids = self._total = self._better = torch.empty(0)
+        self._evaluated: _Evaluated | None = None
+        torch.manual_seed(seeded(runs[0], Stream.DROPOUT))
+
+    def one_pass(self, plan: Tensor) -> Tensor:
+        """See :class:`ssread.train.engine.Engine`."""
+        rooms = self._make_room(plan)
+        self._objective.train()
+        counts = (plan >= 0).sum(dim=2)
+        for ids, count, room in zip(plan.to(self._graphs.device), counts, rooms, strict=True):
+            self._ids.copy_(ids)
+            self._train_on(room, guarded=bool((count == 0).any()))
+        total = self._total.cpu() / counts.sum(dim=0)
+        self._total.zero_()
+        return total
+
+    def logits(self, ids: Tensor, state: State | None = None) -> Tensor:
+        """See :class:`ssread.train.engine.Engine`."""
+        return self._outputs("logits", ids, state)
+
+    def vectors(self, ids: Tensor, state: State | None = None) -> Tensor:
+        """See :class:`ssread.train.engine.Engine`."""
+        return self._outputs("vectors", ids, state)
+
+    def state(self) -> State:
+        """See :class:`ssread.train.engine.Engine`."""
+        return {name: value.detach().clone() for name, value in self._weights().items()}
+
+    def better_state(self, better: Tensor, best: State) -> State:
+        """See :class:`ssread.train.engine.Engine`."""
+        if not best:
+            return self.state()
+        if self._better.shape != better.shape:
+            self._better = torch.zeros_like(better, device=self._graphs.device)
+        self._better.copy_(better)
+
+        def update() -> None:
+            chosen = better_state(self._better, self._weights(), best)
+            torch._foreach_copy_(list(best.values()), list(chosen.values()))
+
+        with torch.no_grad():
+            self._recorder.run(("better", id(best)), update)
+        return best
+
+    def keep(self, models: Tensor) -> None:
+        """See :class:`ssread.train.engine.Engine`."""
+        self._forget()
+        models = models.to(self._graphs.device)
+        moments = [self._optimizer.state[p] for p in self._parameters.values()]
+        with torch.no_grad():
+            self._parameters = {n: p[models].requires_grad_() for n, p in self._parameters.items()}
+            self._buffers = {n: b[models] for n, b in self._buffers.items()}
+        self._optimizer = adam(list(self._parameters.values()), self._training)
+        for parameter, old in zip(self._parameters.values(), moments, strict=True):
+            self._optimizer.state[parameter] = {n: v if v.dim() == 0 else v[models] for n, v in old.items()}
+
+    def _make_room(self, plan: Tensor) -> list[Bounds]:
+        """Room for every step of a plan, and the tensors that every step reads and writes."""
+        needed = [self._on_host.bounds(ids) for ids in plan]
+        most = Bounds(*(max(numbers) for numbers in zip(*needed, strict=True)))
+        if self._num_edges < most.num_edges or self._ids.shape != plan.shape[1:]:
+            self._forget()
+            self._num_edges = int(SLACK * max(most.num_edges, self._num_edges))
+            self._ids = torch.full(plan.shape[1:], -1, device=self._graphs.device)
+            self._total = torch.zeros(2, plan.size(1), device=self._graphs.device)
+        few = plan.size(1) < FEW
+        return [Bounds(_on_grid((most if few else room).num_nodes), self._num_edges) for room in needed]
+
+    def _train_on(self, room: Bounds, guarded: bool) -> None:
+        """A step on the graphs of ``self._ids``; by plain torch code from where Triton cannot compile a kernel."""
+
+        def step() -> None:
+            (self._guarded_step if guarded else self._step)(room)
+
+        try:
+            self._recorder.run(("step", room, guarded), step)
+        except Exception as error:
+            if not kernels.give_up(error):
+                raise
+            self._say("Triton cannot compile the fused kernels here: plain torch code does their work, more slowly.")
+            self._recorder.forget()
+            self._recorder.run(("step", room, guarded), step)
+
+    def _forget(self) -> None:
+        self._recorder.forget()
+        self._evaluated = None
+        self._ids = self._total = self._better = torch.empty(0)
+
+    def _step(self, room: Bounds) -> None:
+        """One step on the graphs of ``self._ids`` [R, B]."""
+        self._optimizer.zero_grad()
+        batch = self._graphs.padded_batch(self._ids, room)
+        losses = self._losses_of(batch)
+        losses.sum().backward()
+        self._optimizer.step()
+        count = batch.graph_mask.sum(dim=1)
+        self._total += torch.where(count > 0, losses.detach().T * count, 0)
+
+    def _guarded_step(self, room: Bounds) -> None:
+        """The same, taken back for models that have no graph in it: Adam would move them all the same."""
+        stepped = self._stepped()
+        before = [tensor.detach().clone() for tensor in stepped]
+        self._step(room)
+        stays = (self._ids < 0).all(dim=1)
+        with torch.no_grad():
+            for tensor, old in zip(stepped, before, strict=True):
+                tensor.copy_(torch.where(stays.view(-1, *[1] * (tensor.dim() - 1)), old, tensor))
+
+    def _losses_of(self, batch: PaddedBatch) -> Tensor:
+        """Both losses of every model, [R, 2]."""
+
+        def losses(state: State, y: Tensor | None, real: Tensor, *tensors: Tensor) -> Tensor:
+            return functional_call(self._objective, state, (y, real, self._graphs_of(tensors, batch)))
+
+        state = {**self._parameters, **self._buffers}
+        tensors = self._tensors(batch)
+        in_dims = (0, None if batch.y is None else 0, *[0] * (1 + len(tensors)))  # unlabelled graphs have no y
+        return vmap(losses, in_dims, randomness="different")(state, batch.y, batch.graph_mask, *tensors)
+
+    @torch.no_grad()
+    def _outputs(self, name: str, ids: Tensor, state: State | None) -> Tensor:
+        """A part of the output for the graphs ``ids``; asked again for the same, by current weights, it is recorded."""
+        self._objective.eval()
+        if state is not None:
+            return self._output(name, self._parts(ids), state)
+        last = self._evaluated
+        if last is None or last.ids is not ids or last.name != name:
+            parts = self._parts(ids)
+            self._evaluated = _Evaluated(ids, name, parts, self._output(name, parts, self._weights()))
+            return self._evaluated.output.clone()
+
+        def look_again() -> None:
+            last.output.copy_(self._output(name, last.parts, self._weights()))
+
+        self._recorder.run(("output", id(ids), name), look_again)
+        return last.output.clone()
+
+    def _parts(self, ids: Tensor) -> list[tuple[Tensor, Bounds]]:
+        """Graphs [R, n] in parts that are looked at together, with the room each needs."""
+        parts = ids.split(EVALUATION_BATCH, dim=1)
+        return [(part.to(self._graphs.device), self._on_host.bounds(part)) for part in parts]
+
+    def _output(self, name: str, parts: list[tuple[Tensor, Bounds]], state: State) -> Tensor:
+        weights = {f"model.{n}": value for n, value in state.items()}
+        look = Look(self._objective.model, name)
+        outputs = []
+        for ids, room in parts:
+            batch = self._graphs.padded_batch(ids, room)
+
+            def output(weights: State, *tensors: Tensor, batch: PaddedBatch = batch) -> Tensor:
+                return functional_call(look, weights, (self._graphs_of(tensors, batch),))[:-1]
+
+            outputs.append(vmap(output, randomness="different")(weights, *self._tensors(batch)))
+        return torch.cat(outputs, dim=1)
+
+    def _tensors(self, batch: PaddedBatch) -> tuple[Tensor, ...]:
+        """What of a padded batch has a leading dimension to lift over."""
+        node = torch.arange(batch.num_nodes + 1, device=batch.x.device).expand(len(batch.x), -1).contiguous()
+        start = torch.searchsorted(batch.edge_index[:, 0].contiguous(), node)
+        # Padding edges are loops on the last node, which is padding too: there they would be one long row.
+        start = torch.cat([start[:, :-1], start[:, -2:-1]], dim=1)
+        # Nor is the dummy graph read, one long row, too: padding nodes stand behind the last real graph's.
+        ptr = torch.cat([batch.ptr[:, :-1], batch.ptr[:, -2:-1]], dim=1)
+        tensors = (batch.x, batch.edge_index, batch.batch, batch.node_mask, ptr, start)
+        return tensors if batch.edge_attr is None else (*tensors, batch.edge_attr)
+
+    def _graphs_of(self, tensors: tuple[Any, ...], batch: PaddedBatch) -> Graphs:
+        """One model's graphs, inside the lifted function."""
+        x, edge_index, index, mask, ptr, start, *edge_attr = tensors
+        neighbours = Neighbours(edge_index[0], edge_index[1], x.size(0), start, self._symmetric)
+        mask = mask.to(x.dtype).view(-1, 1)
+        attr = edge_attr[0] if edge_attr else None
+        return Graphs(x, edge_index, attr, index, batch.batch_size, mask, neighbours, ptr)
+
+    def _weights(self) -> State:
+        """The models' own weights and statistics, without what else their objectives have."""
+        every = {**self._parameters, **self._buffers}
+        return {name.removeprefix("model."): value for name, value in every.items() if name.startswith("model.")}
+
+    def _stepped(self) -> list[Tensor]:
+        """All that a step changes, by model."""
+        tensors = [*self._parameters.values(), *self._buffers.values()]
+        for parameter in self._parameters.values():
+            state = self._optimizer.state[parameter]
+            tensors += [value for value in state.values() if value.dim() > 0]
+        return tensors
+
+
+class _Evaluated(NamedTuple):
+    """What was looked at last: asked for again, only the numbers in ``output`` change."""
+
+    ids: Tensor
+    name: str
+    parts: list[tuple[Tensor, Bounds]]
+    output: Tensor
+
+
+def _on_grid(number: int) -> int:
+    """The next power of the grid, as a multiple of 16: what kernels read in one go."""
+    return 16 * math.ceil(GRID ** math.ceil(math.log(number, GRID)) / 16)
+
+
+def _is_symmetric(graphs: GraphSet) -> bool:
+    """Whether every edge has its reverse, with the same features; edges are sorted and none is there twice."""
+    source, target = graphs.edge_index
+    graph = torch.repeat_interleave(graphs.edge_ptr.diff())
+    offset = graphs.node_ptr[graph]
+    reverse = ((target + offset) * graphs.x.size(0) + source + offset).argsort()
+    same = bool((source[reverse] == target).all()) and bool((target[reverse] == source).all())
+    return same and (graphs.edge_attr is None or torch.equal(graphs.edge_attr[reverse], graphs.edge_attr))

@@ -1,0 +1,150 @@
+"""The final models: the same bits whether trained here, in workers, or in two attempts."""
+
+import os
+import shutil
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from helpers.small_models import graphs
+
+from ssread.apply import checkpoint
+from ssread.apply.final_training import hold_out, train_members
+from ssread.errors import InputError
+from ssread.train.engine import initial_objective
+from ssread.train.runs import Run, Training
+
+MODEL = {"name": "gcn", "hidden_channels": 8, "num_positions": 2}
+SHORT = Training(epochs=9, patience=9, batch_size=16)
+
+
+def run(seed: int = 0, **settings: object) -> Run:
+    return Run(MODEL, seed, 0, 1, **settings)
+
+
+def weights(member) -> list[torch.Tensor]:
+    return list(member.model.state_dict().values())
+
+
+def assert_same(ours, others) -> None:
+    for one, other in zip(ours, others, strict=True):
+        assert one.curves == other.curves
+        assert one.best_epoch == other.best_epoch
+        assert all(torch.equal(a, b) for a, b in zip(weights(one), weights(other), strict=True))
+
+
+@pytest.fixture(scope="module")
+def data():
+    return graphs(40)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(data):
+    return train_members(data, [run(0), run(1)], SHORT)
+
+
+class StoppedError(Exception):
+    """Stands for Ctrl-C."""
+
+
+@settings(max_examples=6)
+@given(st.lists(st.integers(1, 18), min_size=1, max_size=3))
+def test_a_training_broken_off_anywhere_ends_in_the_same_bits(data, undisturbed, tmp_path_factory, stops):
+    folder = tmp_path_factory.mktemp("work")
+    seconds = checkpoint.CheckpointFile.__init__.__defaults__
+    checkpoint.CheckpointFile.__init__.__defaults__ = (0.0,)  # a checkpoint after every pass
+    try:
+        for stop in stops:
+            passes = 0
+
+            def watch(*_, stop=stop):
+                nonlocal passes
+                passes += 1
+                if passes == stop:
+                    raise StoppedError
+
+            try:
+                train_members(data, [run(0), run(1)], SHORT, folder=folder, watch=watch)
+            except StoppedError:
+                torch.manual_seed(stop)  # whatever happens in between does not matter
+        assert_same(train_members(data, [run(0), run(1)], SHORT, folder=folder), undisturbed)
+    finally:
+        checkpoint.CheckpointFile.__init__.__defaults__ = seconds
+        shutil.rmtree(folder)
+
+
+@pytest.mark.slow
+def test_worker_processes_give_the_same_bits(data, undisturbed):
+    assert_same(train_members(data, [run(0), run(1)], SHORT, workers=2), undisturbed)
+
+
+def test_a_cohort_trains_as_the_members_do_alone(data, device, tmp_path):
+    """The way of a GPU, without dropout: then the numbers agree, whichever way they are computed."""
+    from ssread.apply.final_training import _Task, _train_cohort
+
+    runs = [Run({**MODEL, "dropout": 0.0}, seed, 0, 1) for seed in (0, 1)]
+    tasks = [_Task(tmp_path, n, run, hold_out(data, 0.1, run.seed), SHORT) for n, run in enumerate(runs)]
+    heard = []
+    _train_cohort(data, tasks, device, lambda member, epoch: heard.append((member, epoch)))
+    alone = train_members(data, runs, SHORT)
+    assert sorted(heard) == [(member, epoch) for member in (0, 1) for epoch in range(1, 10)]
+    for one, other in zip((task.read(data) for task in tasks), alone, strict=True):
+        assert one.curves["train_loss"] == pytest.approx(other.curves["train_loss"], abs=1e-3)
+
+
+def test_members_differ_and_the_rest_of_the_program_keeps_its_random_numbers(data, undisturbed):
+    assert not torch.equal(weights(undisturbed[0])[0], weights(undisturbed[1])[0])
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    torch.manual_seed(5)
+    train_members(data, [run(0)], Training(epochs=1))
+    assert torch.equal(torch.rand(3), expected)
+
+
+def test_a_damaged_checkpoint_gets_a_sentence(data, tmp_path):
+    (tmp_path / "checkpoint-0.safetensors").write_bytes(os.urandom(100))
+    with pytest.raises(InputError, match=r"is damaged .* remove it"):
+        train_members(data, [run(0)], SHORT, folder=tmp_path)
+
+
+def test_a_loss_that_is_not_a_number_gets_a_sentence(data):
+    training = Training(epochs=3, learning_rate=1e30)
+    with pytest.raises(InputError, match="the loss was not a number at epoch"):
+        train_members(data, [run(0)], training)
+
+
+@given(st.floats(0.01, 0.6), st.integers(0, 100))
+def test_every_graph_is_either_trained_on_or_held_out(share, seed):
+    data = graphs(40)
+    fold = hold_out(data, share, seed)
+    assert sorted([*fold.train.tolist(), *fold.validation.tolist()]) == list(range(40))
+    assert set(data.y[fold.validation].tolist()) == {0, 1}
+    assert len(fold.validation) == max(2, round(share * 40))
+
+
+def test_balanced_classes_count_the_same(data):
+    uneven = data[[*range(4), *(data.y == 1).nonzero().squeeze(1).tolist()]]
+    uneven = uneven[sorted(set(range(len(uneven))))]
+    objective = initial_objective(uneven, run(balanced=True))
+    counts = torch.bincount(uneven.y, minlength=2)
+    torch.testing.assert_close(objective.class_weights * counts, torch.full((2,), len(uneven) / 2))
+    plain = initial_objective(uneven, run())
+    assert plain.class_weights is None
+    batch = uneven.batch(slice(None))
+    for one in (objective, plain):
+        one.eval()
+    per_graph = torch.nn.functional.cross_entropy(plain.model(batch), batch.y, reduction="none")
+    expected = (per_graph[batch.y == 0].mean() + per_graph[batch.y == 1].mean()) / 2
+    torch.testing.assert_close(objective(batch.y, None, batch)[0], expected)
+
+
+@pytest.mark.parametrize(
+    ("labels", "sentence"),
+    [([0] * 40, "one class only"), ([0] * 39 + [1], "Class 'cycle' of planted has one graph only")],
+)
+def test_too_few_of_a_class_get_a_sentence(data, labels, sentence):
+    import dataclasses
+
+    with pytest.raises(InputError, match=sentence):
+        hold_out(dataclasses.replace(data, y=torch.tensor(labels)), 0.1, 0)

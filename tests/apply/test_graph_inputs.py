@@ -1,0 +1,50 @@
+"""Whatever holds graphs is read as such; whatever does not gets a sentence."""
+
+import networkx as nx
+import pytest
+import torch
+from torch_geometric.data import Data
+
+from ssread.apply.graph_inputs import graphs_of, options_taken
+from ssread.data import planted
+from ssread.errors import InputError
+
+
+def test_every_kind_of_graphs_is_read():
+    edges = torch.tensor([[0, 1], [1, 0]])
+    same = planted(5)
+    assert graphs_of(same) is same
+    assert len(graphs_of("planted", num_graphs=7)) == 7
+    assert graphs_of([nx.path_graph(3)]).node_counts.tolist() == [3]
+    assert graphs_of(nx.path_graph(3)).node_counts.tolist() == [3]
+    assert graphs_of([Data(x=torch.ones(2, 4), edge_index=edges)]).num_node_features == 4
+    assert graphs_of(Data(x=torch.ones(2, 4), edge_index=edges)).num_node_features == 4
+
+
+def test_smiles_are_read():
+    pytest.importorskip("rdkit")
+    assert graphs_of(("CCO", "C")).node_counts.tolist() == [3, 1]
+    assert graphs_of(["CCO"], features="labels").node_feature_names == ("C", "O")
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "sentence"),
+    [
+        ([], {}, "the list is empty"),
+        (5, {}, "not a int"),
+        ([5], {}, "Graph 0 is a int"),
+        ([nx.path_graph(2), "CCO"], {}, "Graph 0 is a Graph, but graph 1 is a str"),
+        ([nx.path_graph(2)], {"colour": 1}, "There is no option 'colour': those here are labels, node_label"),
+        (planted(5), {"colour": 1}, "taken as it is: there is no option 'colour'"),
+        ("nowhere.csv", {}, "There is no file or folder nowhere.csv"),
+    ],
+)
+def test_everything_else_gets_a_sentence(data, options, sentence):
+    with pytest.raises(InputError, match=sentence):
+        graphs_of(data, **options)
+
+
+def test_options_are_those_of_the_reader():
+    assert "num_graphs" in options_taken("planted")
+    assert "node_label" in options_taken([nx.path_graph(2)])
+    assert list(options_taken(planted(5))) == []

@@ -1,0 +1,144 @@
+"""Model directories: what goes in comes out, and nothing else is taken for one."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from helpers.small_models import graphs, untrained
+
+from ssread.apply import TrainedModel
+from ssread.apply.trained_model import CARD, CONFIG, WEIGHTS, _sha256
+from ssread.data import GraphSet
+from ssread.errors import InputError
+
+KEPT = Path(__file__).parent / "kept"
+
+
+@pytest.mark.parametrize("name", ["gcn", "gin", "dgcnn", "diffpool", "sagpool", "gunet", "structure_blind"])
+@pytest.mark.parametrize("readout", ["ssread", "global"])
+def test_a_saved_model_predicts_the_same(name, readout, tmp_path):
+    data = graphs(12)
+    model = untrained(data, members=2, name=name, readout=readout)
+    model.save(tmp_path / "model")
+    loaded = TrainedModel.load(tmp_path / "model")
+    assert torch.equal(loaded.probabilities(loaded.read(data)), model.probabilities(data))
+    assert loaded.class_names == list(data.class_names)
+    assert loaded.features == model.features
+    assert not any(member.training for member in loaded.models)
+    assert sorted(path.name for path in (tmp_path / "model").iterdir()) == sorted([WEIGHTS, CONFIG, CARD])
+
+
+def test_a_directory_of_an_earlier_version_is_still_read():
+    """Written once by version 0.1.0 of the package; later ones must give the same probabilities."""
+    model = TrainedModel.load(KEPT / "model-1")
+    data = GraphSet.load(KEPT / "graphs.safetensors")
+    expected = torch.tensor(json.loads((KEPT / "probabilities.json").read_text()))
+    torch.testing.assert_close(model.probabilities(model.read(data)), expected, atol=1e-5, rtol=0)
+    assert model.summary["cross_validation"]["accuracy"] > 0
+
+
+@pytest.fixture
+def saved(tmp_path):
+    untrained(graphs(12)).save(tmp_path / "model")
+    return tmp_path / "model"
+
+
+def change_config(folder: Path, **changes: object) -> None:
+    config = json.loads((folder / CONFIG).read_text())
+    for key, value in changes.items():
+        target, *rest = key.split("__")
+        if rest:
+            config[target][rest[0]] = value
+        else:
+            config[target] = value
+    (folder / CONFIG).write_text(json.dumps(config))
+
+
+def change_weights(folder: Path, change) -> None:
+    tensors = load_file(folder / WEIGHTS)
+    change(tensors)
+    save_file(tensors, folder / WEIGHTS)
+    change_config(folder, weights_sha256=_sha256(folder / WEIGHTS))
+
+
+@pytest.mark.parametrize(
+    ("damage", "sentence"),
+    [
+        (lambda f: shutil.rmtree(f), "is no folder"),
+        (lambda f: (f / CONFIG).unlink(), f"has no {CONFIG}"),
+        (lambda f: (f / WEIGHTS).unlink(), f"has no {WEIGHTS}"),
+        (lambda f: (f / CONFIG).write_text("{"), "cannot be read as JSON"),
+        (lambda f: (f / CONFIG).write_text("[" * 100_000), "cannot be read as JSON"),
+        (lambda f: (f / CONFIG).write_text("[]"), "does not describe a model of ssread"),
+        (lambda f: change_config(f, format="other"), "does not describe a model of ssread"),
+        (lambda f: change_config(f, version=2), "has version 2 of the model format"),
+        (lambda f: (f / WEIGHTS).write_bytes(b"x" * 100), "other checksum"),
+        (lambda f: (f / WEIGHTS).write_bytes((f / WEIGHTS).read_bytes()[:-1]), "other checksum"),
+        (lambda f: change_config(f, weights_sha256=None), "other checksum"),
+        (lambda f: change_config(f, model__hidden_channels=16), "has the shape"),
+        (lambda f: change_config(f, model__hidden_channels=10**9), "has the shape"),
+        (lambda f: change_config(f, model__num_layers=10**9), "cannot be 1 models of 1000000000 layers"),
+        (lambda f: change_config(f, members=10**9), "cannot be 1000000000 models"),
+        (lambda f: change_config(f, members="many"), "cannot be used as a model"),
+        (lambda f: change_config(f, model__name="other"), "There is no model 'other'"),
+        (lambda f: change_config(f, model__in_channels="2"), "in_channels is '2'"),
+        (lambda f: change_config(f, class_names=["a"]), "its class names or features"),
+        (lambda f: change_config(f, features={}), "cannot be used as a model"),
+        (lambda f: change_config(f, features__node={"count": 3, "names": ["a"], "categories": []}), "1 names for 3"),
+        (lambda f: change_config(f, summary=None), "cannot be used as a model"),
+        (lambda f: change_weights(f, lambda t: t.pop("0.head.bias")), "the weight '0.head.bias' has the shape None"),
+        (lambda f: change_weights(f, lambda t: t.update(more=torch.ones(1))), "the weight 'more'"),
+        (lambda f: change_weights(f, lambda t: t["0.head.bias"].fill_(float("nan"))), "not numbers"),
+    ],
+)
+def test_whatever_is_not_a_whole_model_gets_a_sentence(saved, damage, sentence):
+    damage(saved)
+    with pytest.raises(InputError, match=sentence):
+        TrainedModel.load(saved)
+
+
+def test_an_existing_directory_is_not_overwritten(saved):
+    with pytest.raises(InputError, match="exists already"):
+        untrained(graphs(12)).save(saved)
+    TrainedModel.load(saved)
+
+
+def test_what_cannot_be_described_is_not_saved(tmp_path):
+    model = untrained(graphs(12))
+    model.summary["value"] = float("nan")
+    with pytest.raises(InputError, match="cannot be described as plain data"):
+        model.save(tmp_path / "model")
+    model.models[0].hyperparameters = None
+    with pytest.raises(InputError, match=r"made by ssread.models.make_model"):
+        model.save(tmp_path / "model")
+    assert list(tmp_path.iterdir()) == []
+
+
+FULL_DISK = """
+import resource, signal, sys
+sys.path.insert(0, {here!r})
+from helpers.small_models import graphs, untrained
+from ssread.errors import InputError
+model = untrained(graphs(12), hidden_channels=64)
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, resource.RLIM_INFINITY))
+try:
+    model.save({folder!r})
+except InputError as error:
+    print(error)
+"""
+
+
+def test_a_full_disk_leaves_nothing(tmp_path):
+    """A limit on the size of files stands for the disk: the operating system refuses to write on."""
+    code = FULL_DISK.format(here=str(Path(__file__).parent), folder=str(tmp_path / "model"))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert "cannot be written" in done.stdout
+    assert "Nothing was left there" in done.stdout
+    assert list(tmp_path.iterdir()) == []

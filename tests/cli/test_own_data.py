@@ -1,0 +1,89 @@
+"""``ssread train``, ``predict``, ``embed`` and ``export`` as people type them."""
+
+import signal
+import subprocess
+import sys
+import time
+
+import pandas as pd
+import pytest
+from helpers.small_models import write_assay
+from typer.testing import CliRunner
+
+from ssread.cli import app
+
+
+def run(*words: object) -> tuple[int, str]:
+    result = CliRunner().invoke(app, [str(word) for word in words])
+    return result.exit_code, result.output
+
+
+def test_from_a_file_to_predictions(tmp_path):
+    pytest.importorskip("rdkit")
+    path = write_assay(tmp_path / "assay.csv")
+    model, out = tmp_path / "model", tmp_path / "out.csv"
+    code, output = run("train", path, "-o", model, "--quick", "--epochs", 3, "--workers", 1, "--balanced")
+    assert code == 0, output
+    assert "% right in 3-fold cross-validation (95 % interval" in output
+    assert str(model / "card.md") in output
+    with path.open("a") as file:
+        file.write("broken,xyz,yes\n")
+    code, output = run("predict", model, path, "-o", out, "--id", "name")
+    assert (code, output.strip()) == (
+        0,
+        f"Wrote {out}: 33 rows, 1 of them without a prediction (see the column problem).",
+    )
+    assert pd.read_csv(out)["id"].tolist()[-1] == "broken"
+    code, output = run("embed", model, path, "-o", tmp_path / "vectors.parquet", "--workers", 1)
+    assert code == 0, output
+    assert len(pd.read_parquet(tmp_path / "vectors.parquet")) == 33
+    code, output = run("export", model, "--format", "torch")
+    assert (code, output.strip()) == (0, f"Wrote {tmp_path / 'model.pt2'}; its output was compared with ours.")
+
+
+def test_options_for_reading_come_from_a_file(tmp_path):
+    pytest.importorskip("rdkit")
+    path = write_assay(tmp_path / "assay.csv")
+    (tmp_path / "config.yaml").write_text("features: labels\n")
+    words = ["--config", tmp_path / "config.yaml", "--quick", "--epochs", 1, "--workers", 1]
+    code, output = run("train", path, "-o", tmp_path / "model", *words)
+    assert code == 0, output
+    (tmp_path / "new.smi").write_text("CC\nC[U]\n")
+    code, output = run("predict", tmp_path / "model", tmp_path / "new.smi", "-o", tmp_path / "out.csv")
+    assert "2 rows, 1 of them without" in output
+    assert "'U'" in pd.read_csv(tmp_path / "out.csv")["problem"][1]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("train", "nowhere.csv", "-o", "model"), "There is no file or folder nowhere.csv"),
+        (("predict", "nowhere", "planted", "-o", "out.csv"), "nowhere is no folder, so no model"),
+        (("embed", "nowhere", "planted", "-o", "out.csv"), "nowhere is no folder, so no model"),
+        (("export", "nowhere"), "nowhere is no folder, so no model"),
+        (("export", "nowhere", "--format", "pickle"), "There is no format 'pickle'"),
+    ],
+)
+def test_wrong_input_gives_a_sentence_and_nothing_else(words, sentence, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, output = run(*words)
+    assert code == 1
+    assert output.startswith("Error: ")
+    assert sentence in output
+    assert output.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.alone
+def test_interrupted_it_says_how_to_go_on(tmp_path, heeding_ctrl_c):
+    command = [sys.executable, "-m", "ssread", "train", "planted", "-o", str(tmp_path / "model"), "--workers", "1"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=heeding_ctrl_c)
+    while not (tmp_path / "model.training").exists():
+        time.sleep(0.1)
+    time.sleep(3)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "the same command goes on from there" in told
+    assert "Traceback" not in told

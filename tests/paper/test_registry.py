@@ -1,0 +1,50 @@
+import pytest
+from helpers.paper_runs import context
+
+from ssread.errors import InputError
+from ssread.paper.registry import PAPER, heading, item
+
+MADE = [name for name, entry in PAPER.items() if entry.code]
+
+
+def test_every_table_and_figure_of_the_paper_is_there():
+    assert list(PAPER) == [*(f"table{n}" for n in range(1, 6)), *(f"figure{n}" for n in range(1, 9))]
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_what_can_be_made_says_how_much_is_there(name, tmp_path):
+    done, total, unit = item(name).progress(context(tmp_path, datasets=[], settings={}))
+    assert 0 <= done <= total
+    assert total > 0
+    assert unit
+    assert callable(item(name).run)
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [("tabel3", "The paper has no 'tabel3'. Choose from table1"), ("figure2", "figure2 .* cannot be made: a scheme")],
+)
+def test_what_cannot_be_made_gets_a_sentence(name, sentence):
+    with pytest.raises(InputError, match=sentence):
+        item(name)
+
+
+def test_names_of_datasets_as_the_paper_writes_them(tmp_path):
+    made = context(tmp_path, datasets=["imdb-b", "MUTAG", "D&D"])
+    assert made.chosen_datasets() == ["DD", "MUTAG", "IMDB-BINARY"]
+    with pytest.raises(InputError, match=r"no dataset 'DD' here\. Choose from MUTAG, IMDB-BINARY"):
+        made.chosen_datasets(("MUTAG", "IMDB-BINARY"))
+
+
+def test_a_folder_that_cannot_be_made_gets_a_sentence(tmp_path):
+    (tmp_path / "table3").write_text("a file, not a folder")
+    with pytest.raises(InputError, match="table3 cannot be made"):
+        context(tmp_path).folder("table3")
+
+
+def test_headings():
+    assert [heading(name).split(":")[0] for name in ("table1", "table5", "figure4")] == [
+        "Table I",
+        "Table V",
+        "Figure 4",
+    ]
