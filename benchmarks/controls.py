@@ -24,8 +24,8 @@ from ssread.evaluate.linear_evaluation import linear_evaluation
 from ssread.functional import align
 from ssread.models.graphs import Graphs
 from ssread.train import Run, Training
-from ssread.train.engine import Single
 from ssread.train.batch_plans import even_plan
+from ssread.train.engine import Single
 from ssread.train.unsupervised import unlabelled
 
 WIDTH = 32

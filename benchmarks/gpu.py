@@ -23,9 +23,9 @@ from ssread.data.graphset import GraphSet
 from ssread.data.splits import stratified_folds
 from ssread.evaluate.runners import GPURunner
 from ssread.train import Run, Training
-from ssread.train.fit import train
-from ssread.train.cohort import Cohort
 from ssread.train.batch_plans import full_plan, in_step
+from ssread.train.cohort import Cohort
+from ssread.train.fit import train
 
 D, B = 128, 128
 LAYERS = {"gcn": 3, "gin": 5}
@@ -46,7 +46,7 @@ def model(arch: str, readout: str = "ssread", aggr: str = "sum", positions: int 
     return {"name": arch, "readout": readout, "aggr": aggr, "num_positions": positions}
 
 
-class Cohort:
+class TimedCohort:
     """R models ready to be stepped."""
 
     def __init__(self, graphs: GraphSet, arguments: dict, replicas: int):
@@ -138,7 +138,7 @@ def steps(names: list[str], quick: bool, ceiling: tuple[float, float]) -> Table:
             for readout in ("global", "ssread"):
                 torch.cuda.empty_cache()
                 torch.cuda.reset_peak_memory_stats()
-                cohort = Cohort(graphs, model(arch, readout), 50)
+                cohort = TimedCohort(graphs, model(arch, readout), 50)
                 times[readout] = cohort.milliseconds()
                 moved, products = floor_ms(arch, cohort.nodes(), graphs.num_node_features, readout, ceiling)
                 if arch == "gcn" and readout == "ssread":
@@ -169,7 +169,7 @@ def growth(graphs: GraphSet, sizes: list[int]) -> Table:
     """How a step grows with the number of models."""
     table = Table("models", "ms", "ms / model", title=f"{graphs.name}: GCN + SSRead(sum, K = 8)")
     for replicas in sizes:
-        cohort = Cohort(graphs, model("gcn"), replicas)
+        cohort = TimedCohort(graphs, model("gcn"), replicas)
         ms = cohort.milliseconds(0.3)
         table.add_row(str(replicas), f"{ms:.2f}", f"{ms / replicas:.3f}")
     return table
@@ -218,7 +218,9 @@ def main() -> None:
     if not torch.cuda.is_available():
         raise SystemExit("This benchmark needs a GPU that torch can use; there is none here.")
     ceiling = ceilings()
-    console.print(f"{GPURunner()!r}: copies {ceiling[0] / 1e12:.2f} TB/s, float32 products {ceiling[1] / 1e12:.0f} TFLOP/s")
+    console.print(
+        f"{GPURunner()!r}: copies {ceiling[0] / 1e12:.2f} TB/s, float32 products {ceiling[1] / 1e12:.0f} TFLOP/s"
+    )
     if "kernels" in options.parts:
         console.print(kernels(ceiling))
     if "steps" in options.parts:

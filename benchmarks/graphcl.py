@@ -32,10 +32,10 @@ from ssread import SSRead
 from ssread.data.graphset import GraphSet
 from ssread.models.graphs import Graphs
 from ssread.train import Run, Training
-from ssread.train.engine import Single, Engine
-from ssread.train.graphcl import contrastive_loss
-from ssread.train.cohort import Cohort
 from ssread.train.batch_plans import even_plan, in_step
+from ssread.train.cohort import Cohort
+from ssread.train.engine import Engine, Single
+from ssread.train.graphcl import contrastive_loss
 from ssread.train.unsupervised import unlabelled
 from ssread.train.views import views, without_masked
 

@@ -20,13 +20,13 @@ from typing import Any
 import psutil
 
 from ssread.apply import TrainedModel, predict
-from ssread.apply.features import Features
 from ssread.apply.chunks import chunks_of
-from ssread.apply.prediction import prediction_table
+from ssread.apply.features import Features
 from ssread.apply.output_tables import write_tables
+from ssread.apply.prediction import prediction_table
+from ssread.common.workers import as_worker
 from ssread.data import atom_features, from_smiles, graphset, molecule_files
 from ssread.models import model_for
-from ssread.common.workers import as_worker
 
 SMALL = ["CCO", "CCN", "CC(=O)O", "C1CC1", "c1ccccc1"]
 EXAMPLES = Path(__file__).parents[1] / "docs" / "examples" / "mutag.csv"

@@ -24,8 +24,8 @@ from ssread.data.graphset import GraphSet
 from ssread.data.splits import Fold, stratified_folds
 from ssread.models.graphs import Graphs
 from ssread.train import Run, Training
-from ssread.train.engine import Single
 from ssread.train.batch_plans import full_plan
+from ssread.train.engine import Single
 
 LAST = 10
 

@@ -11,7 +11,7 @@ was run (``command.txt``) and our remarks (``remarks.md``).
 import argparse
 from pathlib import Path
 
-from ssread.data.storage import replacing
+from ssread.common.files import replacing
 from ssread.paper.registry import PAPER, heading, item
 
 ROOT = Path(__file__).parents[1]

@@ -8,6 +8,10 @@ class InputError(ValueError):
     """
 
 
+class WriteError(InputError, OSError):
+    """A file or folder cannot be written: the disk is full, read-only, or something else is in the way."""
+
+
 class MissingExtraError(InputError, ImportError):
     """A package that only some users need is not installed; the sentence names the extra that brings it."""
 

@@ -15,9 +15,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from ssread.apply.features import Features
-from ssread.apply.trained_model import TrainedModel, versions
 from ssread.apply.final_training import train_members
 from ssread.apply.graph_inputs import graphs_of
+from ssread.apply.trained_model import TrainedModel
+from ssread.common.versions import versions
 from ssread.data.graphset import GraphSet
 from ssread.errors import InputError
 from ssread.train.runs import Run, Training

@@ -7,15 +7,15 @@ lifts the code, messages are gathered and scattered by :mod:`ssread.segment`.
 """
 
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from ssread import kernels, segment
+from ssread.sorted_edges import SortedEdges
 
-__all__ = ["SortedEdges", "Neighbours", "with_own"]
+__all__ = ["Neighbours", "with_own"]
 
 
 class Neighbours:
@@ -109,39 +109,6 @@ def with_own(total: Tensor, x: Tensor, scale: Tensor | None, root: Tensor | None
         own = (x + root).relu()
         total = total + (own if scale is None else own * scale.square().unsqueeze(-1))
     return total if factor is None else total + factor * x
-
-
-class SortedEdges(NamedTuple):
-    """Edges in order of one of their ends: those of node n stand from ``start[n]`` to ``start[n + 1]``.
-
-    Attributes:
-        start: Where each node's edges begin, [N + 1].
-        other: The node at the other end, [E].
-        order: The number of every edge, [E]; None where the edges stand in this order already.
-    """
-
-    start: Tensor
-    other: Tensor
-    order: Tensor | None
-
-    @classmethod
-    def of(cls, by: Tensor, other: Tensor, num_nodes: int, needless: Tensor | None = None) -> "SortedEdges":
-        """From the end to order by, the other end of every edge, the number of nodes, and the edges to leave out."""
-        if needless is not None:
-            by = torch.where(needless, num_nodes, by)  # behind those of the last node
-        start = F.pad(segment.count(by, num_nodes + 1)[:-1].cumsum(0), (1, 0))
-        if segment.is_concrete(by) and bool((by[1:] >= by[:-1]).all()):
-            return cls(start, other.contiguous(), None)
-        order = by.argsort(stable=True)
-        return cls(start, other.index_select(0, order), order)
-
-    def sum(self, values: Tensor, weight: Tensor | None) -> Tensor:
-        """For every node the sum of the values at the other ends, by ``embedding_bag``."""
-        if weight is not None and self.order is not None:
-            weight = weight.index_select(0, self.order)
-        return F.embedding_bag(
-            self.other, values, self.start, mode="sum", per_sample_weights=weight, include_last_offset=True
-        )
 
 
 class _BagSum(torch.autograd.Function):

@@ -13,10 +13,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-__all__ = ["count", "is_concrete", "max", "mean", "outer", "rank", "softmax", "sum", "take"]
+__all__ = ["count", "is_concrete", "outer", "rank", "reduce_max", "reduce_mean", "reduce_sum", "softmax", "take"]
 
 
-def sum(values: Tensor, index: Tensor, size: int) -> Tensor:
+def reduce_sum(values: Tensor, index: Tensor, size: int) -> Tensor:
     """Adds up the rows of every group: [N, ...] and group numbers [N] to [size, ...].
 
     Half-precision rows are added in float32: a large graph would drown its own small terms.
@@ -27,7 +27,7 @@ def sum(values: Tensor, index: Tensor, size: int) -> Tensor:
 
 
 def take(values: Tensor, index: Tensor) -> Tensor:
-    """The rows numbered ``index`` [N] of ``values`` [size, ...]: the other direction of :func:`sum`."""
+    """The rows numbered ``index`` [N] of ``values`` [size, ...]: the other direction of :func:`reduce_sum`."""
     return values.index_select(0, index) if _is_plain(values) else _Take.apply(values, index)
 
 
@@ -40,16 +40,16 @@ def is_concrete(*tensors: Tensor) -> bool:
 
 def count(index: Tensor, size: int) -> Tensor:
     """The number of rows in every group, [size], as integers."""
-    return sum(torch.ones_like(index), index, size)
+    return reduce_sum(torch.ones_like(index), index, size)
 
 
-def mean(values: Tensor, index: Tensor, size: int) -> Tensor:
+def reduce_mean(values: Tensor, index: Tensor, size: int) -> Tensor:
     """The mean of the rows of every group."""
     rows = count(index, size).clamp(min=1).to(values.dtype)
-    return sum(values, index, size) / rows.view(-1, *[1] * (values.dim() - 1))
+    return reduce_sum(values, index, size) / rows.view(-1, *[1] * (values.dim() - 1))
 
 
-def max(values: Tensor, index: Tensor, size: int) -> Tensor:
+def reduce_max(values: Tensor, index: Tensor, size: int) -> Tensor:
     """The largest entry of every column in every group; equal ones share the gradient."""
     target = index.view(-1, *[1] * (values.dim() - 1)).expand_as(values)
     zeros = values.new_zeros(size, *values.shape[1:])
@@ -58,9 +58,9 @@ def max(values: Tensor, index: Tensor, size: int) -> Tensor:
 
 def softmax(scores: Tensor, index: Tensor, size: int) -> Tensor:
     """Scores to weights that sum to one within every group, [N, ...]."""
-    highest = max(scores.detach(), index, size)
+    highest = reduce_max(scores.detach(), index, size)
     weights = (scores - take(highest, index)).exp()
-    return weights / take(sum(weights, index, size), index)
+    return weights / take(reduce_sum(weights, index, size), index)
 
 
 def rank(index: Tensor, size: int, by: Tensor | None = None) -> Tensor:
@@ -98,10 +98,10 @@ def outer(left: Tensor, right: Tensor, index: Tensor, size: int) -> Tensor:
     end = per_group.cumsum(0)
     slot = (end - per_group).index_select(0, index) * block + rank(index, size)
     blocks = rows // block + size  # never fewer than needed: every group wastes less than one
-    left = sum(left, slot, blocks * block).view(blocks, block, left.size(1))
-    right = sum(right, slot, blocks * block).view(blocks, block, right.size(1))
+    left = reduce_sum(left, slot, blocks * block).view(blocks, block, left.size(1))
+    right = reduce_sum(right, slot, blocks * block).view(blocks, block, right.size(1))
     group = (torch.arange(blocks, device=index.device).unsqueeze(1) >= end).sum(dim=1).clamp(max=size - 1)
-    return sum(left.mT @ right, group, size)
+    return reduce_sum(left.mT @ right, group, size)
 
 
 def _is_plain(values: Tensor) -> bool:

@@ -8,7 +8,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from ssread.data.storage import replacing
+from ssread.common.files import replacing
 from ssread.errors import InputError
 from ssread.train.engine import Single
 from ssread.train.fit import Loop

@@ -10,10 +10,11 @@ import numpy.typing as npt
 import pyarrow
 import torch
 
-from ssread.apply.trained_model import TrainedModel
 from ssread.apply.chunks import Rows
+from ssread.apply.output_tables import ENDINGS, Progress, Written, check_ending, table_of, watched, write_tables
 from ssread.apply.streaming import Model, stream
-from ssread.apply.output_tables import ENDINGS, Progress, Written, check_ending, table_of, watched, write_tables, writing
+from ssread.apply.trained_model import TrainedModel
+from ssread.common.files import replacing
 
 __all__ = ["embed", "embedding_table"]
 
@@ -86,7 +87,7 @@ def _matrix(table: pyarrow.Table) -> Floats:
 def _write_npy(tables: Iterable[pyarrow.Table], path: Path) -> Written:
     """One array, written row by row: NumPy leaves room in the header for the number of rows to grow."""
     rows = problems = 0
-    with writing(path) as new, new.open("w+b") as file:
+    with replacing(path) as new, new.open("w+b") as file:
         width = 0
         for table in tables:
             matrix = _matrix(table)

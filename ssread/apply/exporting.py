@@ -13,8 +13,8 @@ import torch
 from torch import Tensor, nn
 from torch.export import Dim
 
-from ssread.apply.trained_model import TrainedModel
 from ssread.apply.streaming import Model, as_model
+from ssread.apply.trained_model import TrainedModel
 from ssread.errors import InputError, missing_extra
 from ssread.models.classifier import GraphClassifier
 

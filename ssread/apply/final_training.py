@@ -16,16 +16,16 @@ from sklearn.model_selection import train_test_split
 from torch import Tensor
 
 from ssread.apply.checkpoint import CheckpointFile
+from ssread.common.files import replacing
+from ssread.common.workers import as_worker, one_thread
 from ssread.data.graphset import GraphSet
 from ssread.data.splits import Fold
-from ssread.data.storage import replacing
 from ssread.errors import InputError
 from ssread.models.classifier import GraphClassifier
 from ssread.models.factory import model_for
 from ssread.train.engine import Single
 from ssread.train.fit import fit
 from ssread.train.runs import Run, RunResult, Training
-from ssread.common.workers import as_worker, one_thread
 
 __all__ = ["Member", "hold_out", "train_members"]
 

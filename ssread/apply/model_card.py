@@ -1,13 +1,14 @@
 """The card of a model: what it was trained on, how good it is, what it cannot do. Markdown, for people."""
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["card"]
+from ssread.common.markdown import escape_markdown
+
+__all__ = ["model_card"]
 
 
-def card(config: Mapping[str, Any]) -> str:
+def model_card(config: Mapping[str, Any]) -> str:
     """The card of the model that a ``config.json`` describes."""
     summary = config["summary"]
     data, validation = summary.get("data", {}), summary.get("cross_validation")
@@ -93,5 +94,4 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def _text(value: Any) -> str:
     """Text from data, so that it stays text in Markdown and in HTML made of it."""
-    plain = " ".join(str(value).split())
-    return re.sub(r"([\\`*_{}\[\]<>()#|!~&])", r"\\\1", plain)
+    return escape_markdown(value, "\\`*_{}[]<>()#|!~&")

@@ -1,7 +1,6 @@
 """Tables with a line for every row of the input, and the files they are written to, all or nothing."""
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,10 +10,10 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from ssread.apply.chunks import Rows
-from ssread.data.storage import replacing
+from ssread.common.files import replacing
 from ssread.errors import InputError
 
-__all__ = ["Progress", "Written", "check_ending", "table_of", "watched", "write_tables", "writing"]
+__all__ = ["Progress", "Written", "check_ending", "table_of", "watched", "write_tables"]
 
 ENDINGS = (".csv", ".parquet")
 
@@ -71,7 +70,7 @@ def write_tables(tables: Iterable[pyarrow.Table], path: Path) -> Written:
     make = pyarrow.csv.CSVWriter if path.suffix.lower() == ".csv" else pyarrow.parquet.ParquetWriter
     rows = problems = 0
     writer: Any = None
-    with writing(path) as new:
+    with replacing(path) as new:
         try:
             for table in tables:
                 writer = writer or make(str(new), table.schema)
@@ -82,13 +81,3 @@ def write_tables(tables: Iterable[pyarrow.Table], path: Path) -> Written:
             if writer is not None:
                 writer.close()
     return Written(path, rows, problems)
-
-
-@contextmanager
-def writing(path: Path) -> Iterator[Path]:
-    """As :func:`ssread.data.storage.replacing`; what the disk says against it is raised as a sentence."""
-    try:
-        with replacing(path) as new:
-            yield new
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror or error}. Nothing was left there.") from None

@@ -12,10 +12,10 @@ import torch
 from torch import Tensor
 
 from ssread import segment
-from ssread.apply.trained_model import TrainedModel
 from ssread.apply.chunks import Rows
-from ssread.apply.streaming import Model, stream
 from ssread.apply.output_tables import Progress, Written, table_of, watched, write_tables
+from ssread.apply.streaming import Model, stream
+from ssread.apply.trained_model import TrainedModel
 from ssread.readout import SSRead
 
 __all__ = ["predict", "prediction_table"]

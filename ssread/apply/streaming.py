@@ -14,10 +14,10 @@ import pyarrow
 from joblib import cpu_count
 from joblib.externals.loky import get_reusable_executor
 
-from ssread.apply.trained_model import TrainedModel
 from ssread.apply.chunks import Chunk, Rows, chunks_of
-from ssread.errors import InputError
+from ssread.apply.trained_model import TrainedModel
 from ssread.common.workers import as_worker, one_thread
+from ssread.errors import InputError
 
 __all__ = ["Model", "Work", "as_model", "stream"]
 

@@ -3,30 +3,27 @@
 import hashlib
 import json
 import os
-import platform
-import shutil
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import torch
-import torch_geometric
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 import ssread
-from ssread.apply.model_card import card
 from ssread.apply.features import Features
+from ssread.apply.model_card import model_card
+from ssread.common.files import new_folder
+from ssread.common.versions import versions
 from ssread.data.graphset import GraphSet
 from ssread.errors import InputError
 from ssread.models.classifier import GraphClassifier
 from ssread.models.factory import make_model
 
-__all__ = ["CARD", "CONFIG", "FORMAT", "WEIGHTS", "TrainedModel", "new_folder", "versions"]
+__all__ = ["CARD", "CONFIG", "FORMAT", "WEIGHTS", "TrainedModel"]
 
 FORMAT = "ssread.TrainedModel"
 VERSION = 1  # of the format; a later one that this code cannot read has a larger number
@@ -109,7 +106,7 @@ class TrainedModel:
             except (TypeError, ValueError) as error:
                 raise InputError(f"The model cannot be described as plain data ({error}), so not saved.") from None
             (new / CONFIG).write_text(text + "\n", encoding="utf-8")
-            (new / CARD).write_text(card(config), encoding="utf-8")
+            (new / CARD).write_text(model_card(config), encoding="utf-8")
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> "TrainedModel":
@@ -147,42 +144,6 @@ class TrainedModel:
         members = f", {len(self.models)} members" if len(self.models) > 1 else ""
         readout = f"{arguments.get('readout')} readout"
         return f"TrainedModel({arguments.get('name')}, {readout}{members}, classes {', '.join(self.class_names)})"
-
-
-@contextmanager
-def new_folder(folder: Path) -> Iterator[Path]:
-    """A folder to fill beside ``folder``, which it becomes at the end if nothing went wrong; else nothing is left.
-
-    What the disk says against it (full, read-only) is raised as a sentence.
-    """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError(f"{folder} exists already: choose another name, or remove it first.")
-    new = None
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        new = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-        yield new
-        for path in new.iterdir():
-            path.chmod(0o644)
-            _to_disk(path)
-        new.chmod(0o755)
-        os.replace(new, folder)
-    except (OSError, SafetensorError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"{folder} cannot be written: {reason}. Nothing was left there.") from None
-    finally:
-        if new is not None and new.exists():
-            shutil.rmtree(new, ignore_errors=True)
-
-
-def versions() -> dict[str, str]:
-    """What a result depends on beside the code's input."""
-    return {
-        "ssread": ssread.__version__,
-        "torch": torch.__version__,
-        "torch_geometric": torch_geometric.__version__,
-        "python": platform.python_version(),
-    }
 
 
 def _read_config(folder: Path) -> dict[str, Any]:
@@ -231,15 +192,6 @@ def _sha256(path: Path) -> str:
         while block := file.read(1 << 20):
             digest.update(block)
     return digest.hexdigest()
-
-
-def _to_disk(path: Path) -> None:
-    """Sees to it that a file survives a power cut before its folder gets its name."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _reason(error: BaseException) -> str:

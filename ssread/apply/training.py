@@ -15,19 +15,21 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from safetensors import SafetensorError
 
-from ssread.apply.model_choice import Choice, candidates, choose
 from ssread.apply.features import Features
-from ssread.apply.trained_model import TrainedModel, versions
 from ssread.apply.final_training import train_members
 from ssread.apply.graph_inputs import graphs_of
+from ssread.apply.model_choice import Choice, candidates, choose
+from ssread.apply.trained_model import TrainedModel
+from ssread.common.files import refuse_existing, replacing
+from ssread.common.plain_json import canonical_json
+from ssread.common.versions import versions
 from ssread.data.graphset import GraphSet
 from ssread.data.splits import stratified_folds
-from ssread.data.storage import replacing
 from ssread.errors import InputError
-from ssread.commands.compare import make_runner
-from ssread.evaluate.keys import canonical_json, fingerprint
-from ssread.evaluate.progress import TrainingProgress
 from ssread.evaluate.experiment import Experiment
+from ssread.evaluate.keys import fingerprint
+from ssread.evaluate.progress import TrainingProgress
+from ssread.evaluate.runners import make_runner
 from ssread.evaluate.store import Store
 from ssread.models.factory import model_for
 from ssread.train.runs import Run, Training
@@ -181,12 +183,12 @@ def _num_folds(graphs: GraphSet, wanted: int) -> int:
 def _work_folder(out: Path, settings: dict[str, Any]) -> Iterator[Path]:
     """The folder beside ``out`` that keeps what a training has done: for one process at a time, gone at the end."""
     work = out.with_name(f"{out.name}.training")
-    _refuse_existing(out)
+    refuse_existing(out)
     try:
         work.mkdir(parents=True, exist_ok=True)
         lock = FileLock(work / "lock", timeout=0)
         with lock:
-            _refuse_existing(out)
+            refuse_existing(out)
             _check_settings(work / "settings.json", settings)
             yield work
             shutil.rmtree(work, ignore_errors=True)
@@ -195,11 +197,6 @@ def _work_folder(out: Path, settings: dict[str, Any]) -> Iterator[Path]:
     except (OSError, SafetensorError) as error:  # the latter is how a full disk shows in safetensors
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"The training cannot be kept in {work}: {reason}. Repeated, it goes on from there.") from None
-
-
-def _refuse_existing(out: Path) -> None:
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise InputError(f"{out} exists already: choose another name, or remove it first.")
 
 
 def _check_settings(path: Path, settings: dict[str, Any]) -> None:

@@ -69,11 +69,12 @@ def compare(
 
     from rich.console import Console
 
-    from ssread.commands.compare import compare_dataset, read_config
+    from ssread.commands.compare import compare_dataset
+    from ssread.commands.settings_file import read_settings
 
     flags = {"arch": arch, "aggr": aggr, "positions": positions, "gamma": gamma, "dropout": dropout, "folds": folds}
     flags |= {"seeds": seeds, "epochs": epochs, "learn": learn, "task": task, "metric": metric}
-    settings = read_config(config) if config is not None else {}
+    settings = read_settings(config) if config is not None else {}
     columns = {"smiles": smiles, "label": label}
     data = {**settings.pop("data", {}), **{name: value for name, value in columns.items() if value is not None}}
     settings |= {name: value for name, value in flags.items() if value is not None}

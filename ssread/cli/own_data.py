@@ -52,11 +52,11 @@ def train(
     - ssread train assay.csv -o model --quick --ensemble 5 --balanced
     """
     from ssread import apply
-    from ssread.commands.compare import read_config
+    from ssread.commands.settings_file import read_settings
 
     options = _given(smiles=smiles, label=label, on_error="skip" if skip else None)
     if config is not None:
-        options = {**read_config(config), **options}
+        options = {**read_settings(config), **options}
     try:
         model = apply.train(
             data,

@@ -1,29 +1,25 @@
 """The main job as one call: load, compare, keep, report. ``ssread compare`` is a thin shell around it."""
 
-import json
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import torch
-import yaml
 from rich.console import Console
 
+from ssread.common.files import write_json, write_text
 from ssread.data.load import load
 from ssread.data.properties import with_properties
-from ssread.data.storage import replacing
-from ssread.errors import InputError
+from ssread.evaluate.experiment import Experiment
 from ssread.evaluate.progress import TrainingProgress
 from ssread.evaluate.protocol import compare_all
-from ssread.evaluate.experiment import Experiment
 from ssread.evaluate.report import Report
-from ssread.evaluate.runners import CPURunner, GPURunner, Runner
+from ssread.evaluate.runners import make_runner
 from ssread.evaluate.store import Store
 from ssread.train.make_objective import OBJECTIVES
 
-__all__ = ["Saved", "compare_dataset", "make_runner", "experiments_of", "read_config"]
+__all__ = ["Saved", "compare_dataset", "experiments_of"]
 
 
 class Saved:
@@ -40,10 +36,8 @@ class Saved:
 
     def write(self, report: Report) -> None:
         """Writes the report beside the store, each file all or nothing."""
-        with replacing(self.markdown) as new:
-            new.write_text(report.markdown(), encoding="utf-8")
-        with replacing(self.json) as new:
-            new.write_text(json.dumps(report.as_dict(), indent=2) + "\n", encoding="utf-8")
+        write_text(self.markdown, report.markdown())
+        write_json(self.json, report.as_dict())
 
 
 def compare_dataset(
@@ -107,33 +101,3 @@ def experiments_of(settings: Mapping[str, Any]) -> list[Experiment]:
 
 def _listed(value: Any) -> list[str]:
     return [part.strip() for part in value.split(",")] if isinstance(value, str) else [str(part) for part in value]
-
-
-def make_runner(device: str, workers: int | None, on: str, say: Callable[[str], None]) -> Runner:
-    """Where trainings happen, from the words of the command line."""
-    if on == "ray" or on.startswith("ray://"):
-        from ssread.evaluate.ray_runner import RayRunner
-
-        return RayRunner(on, say)
-    if on != "here":
-        raise InputError(f"Trainings run here, on ray or on ray://host:port, not on {on!r}.")
-    if device == "auto":
-        device = "cuda" if torch.cuda.is_available() else "cpu"
-    if device == "cpu":
-        return CPURunner(workers)
-    if device.split(":")[0] == "cuda":
-        return GPURunner(device, say, workers)
-    raise InputError(f"There is no device {device!r}. Choose auto, cpu or cuda.")
-
-
-def read_config(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Settings from a YAML file: a mapping of names to plain values."""
-    try:
-        content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read ({error}).") from None
-    except yaml.YAMLError as error:
-        raise InputError(f"{path} is no YAML: {' '.join(str(error).split())}.") from None
-    if not isinstance(content, dict) or not all(isinstance(name, str) for name in content):
-        raise InputError(f"{path} must hold settings as 'name: value' lines.")
-    return content

@@ -10,8 +10,8 @@ from typing import Any
 from ssread.apply.trained_model import TrainedModel
 from ssread.data.load import MOLECULE_ENDINGS
 from ssread.report.curves import band
-from ssread.report.figures import write_figures
 from ssread.report.explained_graphs import explained
+from ssread.report.figures import write_figures
 from ssread.report.page import write_page
 
 __all__ = ["explain_data"]

@@ -10,9 +10,9 @@ from typing import Any
 import torch
 from rich.console import Console
 
+from ssread.common.files import write_csv, write_text
 from ssread.data.load import load
 from ssread.explain.study import Scores, Study, score_explanations
-from ssread.paper.writing import write_csv, write_text
 
 __all__ = ["score_dataset"]
 

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ssread.data.storage import replacing
+from ssread.common.files import replacing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

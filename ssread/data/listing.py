@@ -11,8 +11,8 @@ from rich.table import Table
 
 from ssread.data import sources
 from ssread.data.load import load
-from ssread.published.datasets import TABLE_1, PaperRow
 from ssread.errors import InputError
+from ssread.published.datasets import TABLE_1, PaperRow
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ from typing import Any
 from ssread.data import sources, storage
 from ssread.data.assemble import assemble
 from ssread.data.graphset import GraphSet
-from ssread.published.datasets import canonical_name
 from ssread.data.tu import read_tu
 from ssread.data.tu_text import INDICATOR, TextFiles
 from ssread.errors import InputError
+from ssread.published.datasets import canonical_name
 
 MOLECULE_ENDINGS = (".csv", ".tsv", ".smi", ".sdf", ".parquet")
 

@@ -14,8 +14,8 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
 
+from ssread.common.files import write_text
 from ssread.data.graphset import GraphSet
-from ssread.data.storage import replacing
 from ssread.errors import InputError
 
 
@@ -174,8 +174,7 @@ def write_splits(folds: Sequence[Fold], path: str | os.PathLike[str]) -> None:
         }
         for fold in folds
     ]
-    with replacing(Path(path)) as new:
-        new.write_text(json.dumps(content))
+    write_text(Path(path), json.dumps(content))
 
 
 def read_splits(path: str | os.PathLike[str], num_graphs: int) -> list[Fold]:

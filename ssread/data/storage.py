@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +13,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from ssread.common.files import replacing
 from ssread.errors import InputError
 
 if TYPE_CHECKING:
@@ -25,21 +24,6 @@ TENSORS = ("x", "node_ptr", "edge_index", "edge_ptr", "edge_attr", "y")
 FEATURES = ("x", "edge_attr")
 NAMED_TENSORS = ("node_columns", "graph_columns")
 DESCRIPTION = "description"  # JSON as bytes: the header of a safetensors file is too small for a million ids
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A new file to write in the folder of ``path``, which it replaces at the end if nothing went wrong."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    os.close(handle)
-    new = Path(name)
-    try:
-        yield new
-        new.chmod(0o644)  # mkstemp's own files are for their maker alone
-        os.replace(new, path)
-    finally:
-        new.unlink(missing_ok=True)
 
 
 def write(graphs: GraphSet, path: str | os.PathLike[str], stamp: str = "") -> None:

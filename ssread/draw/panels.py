@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ssread.draw.geometry import Drawing
 from ssread.common.figure_style import drawing, save
+from ssread.draw.geometry import Drawing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,9 +1,9 @@
 """Does a readout help: metrics, paired statistics, the results store, reports."""
 
-from ssread.evaluate.results_export import export
 from ssread.evaluate.keys import DatasetId, fingerprint, identify, run_key
 from ssread.evaluate.metrics import METRICS, score
 from ssread.evaluate.report import Cell, Report, selection_rule
+from ssread.evaluate.results_export import export
 from ssread.evaluate.statistics import Comparison, Summary, compare, holm, summarize
 from ssread.evaluate.store import Store
 

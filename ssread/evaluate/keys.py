@@ -2,13 +2,10 @@
 
 import dataclasses
 import hashlib
-import json
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from ssread.common.plain_json import canonical_json
 from ssread.data.graphset import GraphSet
-from ssread.errors import InputError
 from ssread.train.runs import Run, Training
 
 __all__ = ["SELECTION", "DatasetId", "fingerprint", "identify", "run_key", "run_settings", "selection"]
@@ -72,27 +69,3 @@ def training_settings(training: Training) -> dict[str, Any]:
     """The same of how models are trained."""
     settings = dataclasses.asdict(training)
     return {name: value for name, value in settings.items() if (name, value) != ("precision", "float32")}
-
-
-def canonical_json(value: Any) -> str:
-    """The one way to write plain settings as JSON: keys sorted, 1.0 as 1, tuples as lists, no NaN.
-
-    >>> canonical_json({"b": (1.0, None), "a": np.int64(2)})
-    '{"a":2,"b":[1,null]}'
-    """
-    try:
-        return json.dumps(_plain(value), sort_keys=True, separators=(",", ":"), allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"Settings consist of texts, finite numbers, lists and dictionaries; found {value} ({error})."
-        ) from None
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {str(key): _plain(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    return int(value) if isinstance(value, float) and value.is_integer() else value

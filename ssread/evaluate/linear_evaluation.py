@@ -11,10 +11,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from ssread.common.plain_json import canonical_json
 from ssread.data.graphset import GraphSet
 from ssread.data.splits import Fold, stratified_folds
 from ssread.errors import InputError
-from ssread.evaluate.keys import canonical_json, run_settings
+from ssread.evaluate.keys import run_settings
 from ssread.evaluate.svm import svm_path
 from ssread.train.engine import Single, State
 from ssread.train.fit import train

@@ -9,15 +9,15 @@ import numpy as np
 from ssread.data.graphset import GraphSet
 from ssread.data.properties import with_properties
 from ssread.data.splits import stratified_folds
-from ssread.published.datasets import TABLE_1
 from ssread.errors import InputError
+from ssread.evaluate.experiment import BASE, POSITIONS, Experiment
 from ssread.evaluate.keys import identify, run_key
 from ssread.evaluate.metrics import score
-from ssread.evaluate.experiment import BASE, POSITIONS, Experiment
 from ssread.evaluate.report import Cell, Report, selection_rule
 from ssread.evaluate.runners import Runner
 from ssread.evaluate.statistics import compare
 from ssread.evaluate.store import Store, aggregation_name
+from ssread.published.datasets import TABLE_1
 from ssread.published.results import PaperResult, paper_result
 from ssread.train.runs import Run, RunResult, Training
 
@@ -170,7 +170,9 @@ class _Asked:
     def later(self) -> int:
         """How many trainings :meth:`second` adds to these."""
         shared = self.experiment.base if self._candidates else None
-        return sum(len(runs) for cell, runs in zip(self.experiment.cells(), self._globals, strict=True) if cell != shared)
+        return sum(
+            len(runs) for cell, runs in zip(self.experiment.cells(), self._globals, strict=True) if cell != shared
+        )
 
     def second(self) -> list[tuple[Run, Training]]:
         """With SSRead."""
@@ -221,15 +223,15 @@ def _check(graphs: GraphSet, experiment: Experiment) -> None:
     """What would only come to light in the middle of the work."""
     if graphs.y is None and experiment.learn != "supervised":
         raise InputError(
-            f"{graphs.name} has no labels: {experiment.learn} learns without them (ssread.train.unsupervised.learn gives "
-            "the graph vectors), but to judge what was learnt, every graph needs a class."
+            f"{graphs.name} has no labels: {experiment.learn} learns without them (ssread.train.unsupervised.learn "
+            "gives the graph vectors), but to judge what was learnt, every graph needs a class."
         )
     stratified_folds(graphs, experiment.folds)
     largest = int(graphs.node_counts.max())
     if experiment.positions is not None and experiment.positions > largest:
         raise InputError(
-            f"{experiment.positions} positions are more than the {largest} nodes of the largest graph of {graphs.name}; "
-            f"choose fewer."
+            f"{experiment.positions} positions are more than the {largest} nodes of the largest graph of "
+            f"{graphs.name}; choose fewer."
         )
 
 

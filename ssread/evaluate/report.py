@@ -10,7 +10,8 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
-from ssread.evaluate.results_export import markdown_table
+from ssread.common.markdown import markdown_table
+from ssread.common.plain_json import without_nan
 from ssread.evaluate.keys import FIXED_BUDGET, LINEAR, SELECTION
 from ssread.evaluate.statistics import ALPHA, Comparison, Summary, format_p, holm
 from ssread.published.results import PaperResult
@@ -254,7 +255,7 @@ class Report:
                     "paper_ssread": cell.paper_ssread and cell.paper_ssread._asdict(),
                 }
             )
-        return _without_nan(
+        return without_nan(
             {"metric": self.metric, "unit": "percent", "selection": self.rule, "counts": self.counts, "cells": cells}
         )
 
@@ -284,11 +285,3 @@ def _percent(summary: Summary) -> dict[str, Any]:
         "sd": 100 * summary.sd,
         "interval": [100 * end for end in summary.interval],
     }
-
-
-def _without_nan(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _without_nan(part) for key, part in value.items()}
-    if isinstance(value, list):
-        return [_without_nan(part) for part in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -3,18 +3,18 @@
 import dataclasses
 import json
 import os
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pandas as pd
 
-from ssread.data.storage import replacing
+from ssread.common.files import write_text
+from ssread.common.markdown import markdown_table
 from ssread.errors import InputError
 from ssread.evaluate.statistics import summarize
 from ssread.evaluate.store import Store
 from ssread.train.runs import Training
 
-__all__ = ["export", "markdown_table", "results_by_cell"]
+__all__ = ["export", "results_by_cell"]
 
 IN_COLUMNS = ("name", "readout", "aggr", "num_positions")  # model arguments that have a column of their own
 
@@ -35,12 +35,7 @@ def export(store: Store, path: str | os.PathLike[str]) -> None:
     }
     if target.suffix.lower() not in writers:
         raise InputError(f"{path} cannot be written: its ending must be one of {', '.join(writers)}.")
-    text = writers[target.suffix.lower()]()
-    try:
-        with replacing(target) as new:
-            new.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path} cannot be written ({error.strerror}): name another file.") from None
+    write_text(target, writers[target.suffix.lower()]())
 
 
 def results_by_cell(table: pd.DataFrame) -> pd.DataFrame:
@@ -71,28 +66,6 @@ def results_by_cell(table: pd.DataFrame) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows)
-
-
-def markdown_table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    r"""A Markdown table; bars, line ends and what would be read as HTML or emphasis are escaped.
-
-    >>> print(markdown_table(["a"], [["x|y"]]), end="")
-    | a |
-    |---|
-    | x\|y |
-    """
-    lines = [_line(headings), "|" + "---|" * len(headings), *(_line(row) for row in rows)]
-    return "\n".join(lines) + "\n"
-
-
-def _line(values: Iterable[object]) -> str:
-    return "| " + " | ".join(_escape(str(value)) for value in values) + " |"
-
-
-def _escape(text: str) -> str:
-    for character in "\\|`*_[]<":
-        text = text.replace(character, "\\" + character)
-    return " ".join(text.split())
 
 
 def _as_markdown(cells: pd.DataFrame) -> str:

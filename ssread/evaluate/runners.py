@@ -1,4 +1,4 @@
-"""Where trainings happen: on this machine's cores or on its GPU. (On a Ray cluster: :mod:`ssread.evaluate.ray_runner`.)"""
+"""Where trainings run: on this machine's cores or on its GPU. (On a Ray cluster: :mod:`ssread.evaluate.ray_runner`.)"""
 
 import os
 import tempfile
@@ -12,13 +12,13 @@ import torch
 from joblib import Parallel, cpu_count, delayed, parallel_config
 
 from ssread import kernels
+from ssread.common.workers import as_worker
 from ssread.data.graphset import GraphSet
 from ssread.errors import InputError
 from ssread.evaluate.linear_evaluation import by_encoder, train_and_judge
 from ssread.train.runs import Run, RunResult, Training
-from ssread.common.workers import as_worker
 
-__all__ = ["CPURunner", "GPURunner", "Runner", "cohorts", "train_cohort"]
+__all__ = ["CPURunner", "GPURunner", "Runner", "cohorts", "make_runner", "train_cohort"]
 
 
 class Runner(Protocol):
@@ -96,6 +96,23 @@ class GPURunner:
 
     def __repr__(self) -> str:
         return torch.cuda.get_device_name(self.device)
+
+
+def make_runner(device: str, workers: int | None, on: str, say: Callable[[str], None]) -> Runner:
+    """Where trainings happen, from the words of the command line."""
+    if on == "ray" or on.startswith("ray://"):
+        from ssread.evaluate.ray_runner import RayRunner
+
+        return RayRunner(on, say)
+    if on != "here":
+        raise InputError(f"Trainings run here, on ray or on ray://host:port, not on {on!r}.")
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    if device == "cpu":
+        return CPURunner(workers)
+    if device.split(":")[0] == "cuda":
+        return GPURunner(device, say, workers)
+    raise InputError(f"There is no device {device!r}. Choose auto, cpu or cuda.")
 
 
 def cohorts(runs: Sequence[Run]) -> list[list[Run]]:

@@ -4,20 +4,18 @@ import dataclasses
 import io
 import json
 import os
-import platform
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import torch
-import torch_geometric
 
-import ssread
+from ssread.common.plain_json import canonical_json
+from ssread.common.versions import versions
 from ssread.errors import InputError
 from ssread.evaluate.database import COLUMNS, connect, errors_as_sentences
-from ssread.evaluate.keys import DatasetId, canonical_json, run_key, run_settings, selection
+from ssread.evaluate.keys import DatasetId, run_key, run_settings, selection
 from ssread.evaluate.metrics import score
 from ssread.models.factory import ARCHITECTURES
 from ssread.train.runs import Run, RunResult, Training
@@ -86,10 +84,7 @@ class Store:
             "seconds": float(result.seconds),
             "failed": result.failed,
             "device": device,
-            "ssread": ssread.__version__,
-            "torch": torch.__version__,
-            "torch_geometric": torch_geometric.__version__,
-            "python": platform.python_version(),
+            **versions(),
             "run": canonical_json(run_settings(run)),
             "training": canonical_json(dataclasses.asdict(training)),
             "predictions": _pack(

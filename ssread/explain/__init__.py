@@ -1,12 +1,12 @@
 """What a trained model sees in a graph: positions, class activation, what positions mean, and how right that is."""
 
 from ssread.explain.activation import activation
-from ssread.explain.pyg_explainer import ActivationExplainer
 from ssread.explain.atlas import PositionCard, prototype_atlas
 from ssread.explain.chemical_groups import functional_groups, with_functional_groups
 from ssread.explain.forward import classifier, node_vectors, probabilities
 from ssread.explain.poolings import diffpool_clusters, poolings_survived, spectral_clusters
 from ssread.explain.positions import Positions, has_positions, positions
+from ssread.explain.pyg_explainer import ActivationExplainer
 
 __all__ = [
     "ActivationExplainer",

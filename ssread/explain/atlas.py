@@ -14,8 +14,8 @@ from ssread import segment
 from ssread.data.graphset import GraphSet
 from ssread.evaluate.statistics import holm
 from ssread.explain.activation import activation
-from ssread.explain.node_facts import node_facts
 from ssread.explain.forward import node_vectors
+from ssread.explain.node_facts import node_facts
 from ssread.explain.positions import Positions, positions
 
 __all__ = ["Exemplar", "Mark", "PositionCard", "prototype_atlas"]

@@ -9,9 +9,9 @@ from ssread.data.graphset import GraphSet
 from ssread.data.splits import Fold, stratified_folds
 from ssread.errors import InputError
 from ssread.models import GraphClassifier, model_for
-from ssread.train.engine import Single, Engine, State
-from ssread.train.fit import fit
 from ssread.train.cohort import Cohort
+from ssread.train.engine import Engine, Single, State
+from ssread.train.fit import fit
 from ssread.train.runs import Run, RunResult, Training
 
 __all__ = ["fold_of", "trained_model", "trained_models"]

@@ -12,17 +12,17 @@ from joblib import Parallel, cpu_count, delayed, parallel_config
 from torch import Tensor
 
 from ssread import segment
+from ssread.common.markdown import markdown_table
 from ssread.data.graphset import GraphSet
 from ssread.errors import InputError
-from ssread.evaluate.results_export import markdown_table
 from ssread.evaluate.statistics import compare, format_p
 from ssread.explain.activation import activation
+from ssread.explain.gnn_explainer import gnn_explainer
+from ssread.explain.ground_truth import Truth, known_truth, with_motif
+from ssread.explain.measures import agreement, fidelity, localisation
 from ssread.explain.poolings import diffpool_clusters, poolings_survived, spectral_clusters
 from ssread.explain.positions import positions
-from ssread.explain.gnn_explainer import gnn_explainer
-from ssread.explain.measures import agreement, fidelity, localisation
 from ssread.explain.retrain import fold_of, trained_model, trained_models
-from ssread.explain.ground_truth import Truth, known_truth, with_motif
 from ssread.models import GraphClassifier
 from ssread.train.runs import Run, RunResult, Training
 

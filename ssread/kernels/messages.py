@@ -8,7 +8,7 @@ import triton.language as tl
 from torch import Tensor
 
 from ssread.kernels.stacking import fold, power_of_2, tiles_of, unfold
-from ssread.neighbours import SortedEdges
+from ssread.sorted_edges import SortedEdges
 
 __all__ = ["own_none", "own_relu", "own_scaled", "sum_messages"]
 
@@ -77,7 +77,9 @@ class _SumMessages(torch.autograd.Function):
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         x, shift, features, table, scale, weight, own, *index = ctx.saved_tensors
         call = _Call(x, shift, features, table, scale, weight, own, ctx.own_form)
-        grad_x, grad_shift, grad_own, grad_table = call.backward(x.contiguous(), grad.contiguous(), SortedEdges(*index[3:]))
+        grad_x, grad_shift, grad_own, grad_table = call.backward(
+            x.contiguous(), grad.contiguous(), SortedEdges(*index[3:])
+        )
         return grad_x, grad_shift, None, grad_table, None, None, grad_own, *[None] * 7
 
     @staticmethod

@@ -7,8 +7,8 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from ssread.kernels.stacking import fold, power_of_2, unfold
 from ssread.kernels.products import sum_of_outer
+from ssread.kernels.stacking import fold, power_of_2, unfold
 
 __all__ = ["REDUCTIONS", "align", "reduce"]
 

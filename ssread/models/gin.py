@@ -3,9 +3,9 @@
 import torch
 from torch import Tensor, nn
 
+from ssread.models.conv_stack import Stack
 from ssread.models.graphs import Graphs
 from ssread.models.layers import BatchNorm, EdgeMessages, Linear
-from ssread.models.conv_stack import Stack
 
 __all__ = ["GIN", "GINConv"]
 

@@ -6,8 +6,8 @@ import torch
 from torch import nn
 
 from ssread.errors import InputError
-from ssread.models.graphs import Encoder, Encoding, Graphs
 from ssread.models.gcn_conv import GCNConv, propagation
+from ssread.models.graphs import Encoder, Encoding, Graphs
 from ssread.models.topk import TopKPooling
 
 __all__ = ["GraphUNet"]

@@ -13,8 +13,8 @@ from ssread.models.classifier import GraphClassifier
 from ssread.models.diffpool import DiffPooling, SAGEConv, num_clusters
 from ssread.models.factory import ARCHITECTURES, make_model
 from ssread.models.gcn import EdgeAwareGCNConv
-from ssread.models.gin import GINConv
 from ssread.models.gcn_conv import GCNConv
+from ssread.models.gin import GINConv
 from ssread.models.topk import SAGPooling, TopKPooling
 from ssread.readout import SSRead
 

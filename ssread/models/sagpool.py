@@ -3,8 +3,8 @@
 import torch
 from torch import nn
 
-from ssread.models.graphs import Encoder, Encoding, Graphs
 from ssread.models.gcn_conv import GCNConv, propagation
+from ssread.models.graphs import Encoder, Encoding, Graphs
 from ssread.models.topk import SAGPooling
 
 __all__ = ["SAGPool"]

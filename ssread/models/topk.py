@@ -6,8 +6,8 @@ from torch_geometric.nn.inits import uniform
 
 from ssread import segment
 from ssread.errors import InputError
-from ssread.models.graphs import Graphs
 from ssread.models.gcn_conv import GCNConv, Propagation
+from ssread.models.graphs import Graphs
 
 __all__ = ["SAGPooling", "TopKPooling", "check_ratio", "keep_best"]
 

@@ -1,5 +1,1 @@
-"""The paper's tables, beside which ours are put."""
-
-from ssread.published.results import PaperResult, paper_result
-
-__all__ = ["PaperResult", "paper_result"]
+"""Every table and figure of the paper, made here and put beside what the paper prints."""

@@ -7,15 +7,16 @@ from typing import Any
 
 import pandas as pd
 
+from ssread.common.files import write_csv, write_json, write_text
 from ssread.data.graphset import GraphSet
 from ssread.errors import InputError
-from ssread.evaluate.protocol import Watch, compare_all, experiment_rule
 from ssread.evaluate.experiment import Experiment
+from ssread.evaluate.protocol import Watch, compare_all, experiment_rule
+from ssread.evaluate.trainings_csv import read_trainings
 from ssread.paper.datasets import train_datasets
-from ssread.paper.stored_results import StoredResults
-from ssread.paper.registry import DATASETS, Context, Progress, heading
 from ssread.paper.paper_table import PaperTable
-from ssread.paper.writing import read_trainings, write_csv, write_json, write_text
+from ssread.paper.registry import DATASETS, Context, Progress, heading
+from ssread.paper.stored_results import StoredResults
 
 __all__ = ["TABLE_3", "TABLE_4", "TABLE_5", "ComparisonTable"]
 

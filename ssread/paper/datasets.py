@@ -6,13 +6,13 @@ import pandas as pd
 
 from ssread.data.graphset import GraphSet
 from ssread.data.load import load
-from ssread.published.datasets import TABLE_1
 from ssread.errors import InputError
+from ssread.evaluate.experiment import Experiment
 from ssread.evaluate.progress import TrainingProgress
 from ssread.evaluate.protocol import Watch
-from ssread.evaluate.experiment import Experiment
-from ssread.paper.stored_results import StoredResults
 from ssread.paper.registry import Context
+from ssread.paper.stored_results import StoredResults
+from ssread.published.datasets import TABLE_1
 
 __all__ = ["nearly_done_first", "paper_dataset", "train_datasets"]
 

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from ssread.paper.registry import Context, Progress
 from ssread.paper.mutag_models import POSITIONS, is_there, model_of, mutag, page_text
+from ssread.paper.registry import Context, Progress
 from ssread.report.figures import draw_map
 
 __all__ = ["progress", "run"]

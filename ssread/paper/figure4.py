@@ -8,21 +8,22 @@ import pandas as pd
 from rich import box
 from rich.table import Table
 
+from ssread.common.figure_style import PALETTE, drawing, save
+from ssread.common.files import write_csv, write_text
+from ssread.common.markdown import markdown_table
 from ssread.data.graphset import GraphSet
 from ssread.data.properties import PROPERTIES
 from ssread.errors import InputError
-from ssread.evaluate.results_export import markdown_table
-from ssread.evaluate.protocol import Watch, compare_all, experiment_rule
 from ssread.evaluate.experiment import Experiment
+from ssread.evaluate.protocol import Watch, compare_all, experiment_rule
 from ssread.evaluate.report import Cell
 from ssread.evaluate.statistics import format_p
+from ssread.evaluate.trainings_csv import read_trainings
 from ssread.paper.datasets import train_datasets
-from ssread.common.figure_style import PALETTE, drawing, save
-from ssread.paper.stored_results import StoredResults, MissingCell
 from ssread.paper.registry import Context, Progress, heading
-from ssread.paper.writing import read_trainings, write_csv, write_text
+from ssread.paper.stored_results import MissingCell, StoredResults
 
-__all__ = ["draw", "page", "progress", "experiments", "run"]
+__all__ = ["draw", "experiments", "page", "progress", "run"]
 
 NAME = "figure4"
 HERE = ("MUTAG",)
@@ -38,7 +39,11 @@ def experiments(settings: dict[str, Any]) -> list[Experiment]:
 def progress(context: Context) -> Progress:
     """How many of the linear evaluations the store has; those of the three properties share an encoder."""
     rows, asked = context.trainings(), experiments(dict(context.settings))
-    counts = [StoredResults(rows, name, experiment).progress() for name in context.chosen_datasets(HERE) for experiment in asked]
+    counts = [
+        StoredResults(rows, name, experiment).progress()
+        for name in context.chosen_datasets(HERE)
+        for experiment in asked
+    ]
     return Progress(sum(done for done, _ in counts), sum(total for _, total in counts))
 
 

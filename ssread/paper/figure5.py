@@ -4,8 +4,8 @@ from pathlib import Path
 
 from ssread.draw import Panel, draw_panels, drawings, position_colours
 from ssread.explain import diffpool_clusters, poolings_survived, positions, spectral_clusters
-from ssread.paper.registry import Context, Progress
 from ssread.paper.mutag_models import POSITIONS, is_there, model_of, mutag, page_text
+from ssread.paper.registry import Context, Progress
 
 __all__ = ["progress", "run"]
 

@@ -7,8 +7,8 @@ import torch
 from ssread.draw import Panel, activation_colours, draw_panels, drawings
 from ssread.draw.palette import AGAINST, FOR
 from ssread.explain import activation, probabilities
-from ssread.paper.registry import Context, Progress
 from ssread.paper.mutag_models import POSITIONS, is_there, model_of, mutag, page_text
+from ssread.paper.registry import Context, Progress
 
 __all__ = ["progress", "run"]
 

@@ -9,18 +9,19 @@ import pandas as pd
 from rich import box
 from rich.table import Table
 
+from ssread.common.figure_style import PALETTE, drawing, save
+from ssread.common.files import write_csv, write_text
+from ssread.common.markdown import markdown_table
 from ssread.data.graphset import GraphSet
 from ssread.errors import InputError
-from ssread.evaluate.results_export import markdown_table
-from ssread.evaluate.protocol import Watch, compare_readouts, experiment_rule
 from ssread.evaluate.experiment import POSITIONS, Experiment
+from ssread.evaluate.protocol import Watch, compare_readouts, experiment_rule
 from ssread.evaluate.report import Cell
 from ssread.evaluate.statistics import format_p
+from ssread.evaluate.trainings_csv import read_trainings
 from ssread.paper.datasets import train_datasets
-from ssread.common.figure_style import PALETTE, drawing, save
-from ssread.paper.stored_results import StoredResults
 from ssread.paper.registry import Context, Progress, heading
-from ssread.paper.writing import read_trainings, write_csv, write_text
+from ssread.paper.stored_results import StoredResults
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,15 +7,15 @@ import pandas as pd
 from rich import box
 from rich.table import Table
 
+from ssread.common.figure_style import PALETTE, drawing, save
+from ssread.common.files import write_csv, write_text
+from ssread.common.markdown import markdown_table
 from ssread.errors import InputError
-from ssread.evaluate.results_export import markdown_table
 from ssread.evaluate.experiment import Experiment
 from ssread.paper.comparison_tables import TABLE_3, TABLE_4
 from ssread.paper.datasets import paper_dataset
-from ssread.common.figure_style import PALETTE, drawing, save
 from ssread.paper.registry import Context, Progress, heading
 from ssread.paper.timing import COLUMNS, GLOBAL, POSITIONS, device_name, time_passes
-from ssread.paper.writing import write_csv, write_text
 
 __all__ = ["draw", "page", "progress", "run"]
 

@@ -3,13 +3,13 @@
 from pathlib import Path
 from typing import Any
 
+from ssread.common.files import write_text
 from ssread.data.graphset import GraphSet
 from ssread.data.load import load
 from ssread.data.splits import Fold
 from ssread.explain.retrain import fold_of, trained_model
 from ssread.models import GraphClassifier
 from ssread.paper.registry import Context, Progress, heading
-from ssread.paper.writing import write_text
 from ssread.train.runs import Run, Training
 
 __all__ = ["DATASET", "POSITIONS", "is_there", "model_of", "mutag", "page_text"]

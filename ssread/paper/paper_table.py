@@ -11,7 +11,7 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
-from ssread.evaluate.results_export import markdown_table
+from ssread.common.markdown import markdown_table
 from ssread.evaluate.report import Cell, Report
 from ssread.evaluate.statistics import Summary, format_p
 from ssread.paper.stored_results import MissingCell

@@ -8,9 +8,9 @@ imported when it is needed. The code is anything with these two functions (see :
 
 ``run`` does only what is missing, so that it goes on after a kill, trains nothing where ``context.train`` is False (it
 then shows what there is), prints to ``context.console`` and writes into ``context.folder(name)``: ``NAME.md`` for
-people, pictures as ``NAME.svg`` and ``NAME.png`` (:mod:`ssread.common.figure_style`), CSV files for programs. That folder,
-copied to ``results/NAME`` with a ``remarks.md`` by hand, is what ``docs/results.py`` puts on the results page. Where
-that page is to be made anew from CSV files, such as those of several machines, the code has a third function:
+people, pictures as ``NAME.svg`` and ``NAME.png`` (:mod:`ssread.common.figure_style`), CSV files for programs. That
+folder, copied to ``results/NAME`` with a ``remarks.md`` by hand, is what ``docs/results.py`` puts on the results page.
+Where that page is to be made anew from CSV files, such as those of several machines, the code has a third function:
 
     def page(folder: Path) -> str: ...                 # Markdown
 """
@@ -25,11 +25,11 @@ from typing import Any, NamedTuple, Protocol, cast
 import pandas as pd
 from rich.console import Console
 
-from ssread.published.datasets import TABLE_1, canonical_name
+from ssread.common.files import make_folder
 from ssread.errors import InputError
-from ssread.commands.compare import make_runner
-from ssread.evaluate.runners import Runner
+from ssread.evaluate.runners import Runner, make_runner
 from ssread.evaluate.store import Store
+from ssread.published.datasets import TABLE_1, canonical_name
 
 __all__ = ["DATASETS", "PAPER", "Context", "Entry", "Item", "Progress", "heading", "item"]
 
@@ -60,8 +60,8 @@ class Context:
         out: The folder that everything is written to.
         datasets: Those wanted, by name; none for all that the paper has there.
         rows: Rows of a table wanted, such as ``sum`` or ``gin``; none for all.
-        settings: What differs from the paper's protocol: fields of :class:`ssread.evaluate.experiment.Experiment` and of
-            :class:`ssread.train.Training`, such as ``seeds`` or ``folds``.
+        settings: What differs from the paper's protocol: fields of :class:`ssread.evaluate.experiment.Experiment` and
+            of :class:`ssread.train.Training`, such as ``seeds`` or ``folds``.
         train: Whether what is missing is made; if not, what there is is shown.
         device: ``cpu``, ``cuda``, or ``auto`` for a GPU where there is one.
         workers: Worker processes on a CPU, by default one per core.
@@ -91,12 +91,7 @@ class Context:
 
     def folder(self, name: str) -> Path:
         """Where a table or figure writes its files."""
-        folder = self.out / name
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"The folder {folder} cannot be made ({error.strerror}): name another --out.") from None
-        return folder
+        return make_folder(self.out / name)
 
     def chosen_datasets(self, there: Sequence[str] = DATASETS) -> list[str]:
         """The datasets wanted among those that a table or figure has, by their TU names."""

@@ -9,17 +9,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ssread.common.plain_json import canonical_json
 from ssread.errors import InputError
-from ssread.evaluate.keys import canonical_json, run_settings, selection
-from ssread.evaluate.protocol import Aggr, best_dropout, best_positions, trainings
 from ssread.evaluate.experiment import POSITIONS, Experiment
+from ssread.evaluate.keys import run_settings, selection
+from ssread.evaluate.protocol import Aggr, best_dropout, best_positions, trainings
 from ssread.evaluate.report import Cell, TableCell
 from ssread.evaluate.statistics import compare
 from ssread.evaluate.store import aggregation_name
 from ssread.published.results import paper_result
 from ssread.train.runs import Run, Training
 
-__all__ = ["StoredResults", "MissingCell"]
+__all__ = ["MissingCell", "StoredResults"]
 
 ABSENT = -1
 
@@ -127,7 +128,9 @@ class StoredResults:
         chosen_from = self._dropouts if len(self._dropouts) > 1 else []
         return texts | {_text(run) for choice in chosen_from for run in trainings(choice, *choice.base, None)}
 
-    def _rows_of(self, arch: str, aggr: Aggr, positions: int | None, experiment: Experiment | None = None) -> np.ndarray:
+    def _rows_of(
+        self, arch: str, aggr: Aggr, positions: int | None, experiment: Experiment | None = None
+    ) -> np.ndarray:
         """The places of a classifier's trainings among the rows, [seeds, folds]; ABSENT where there is none."""
         runs = trainings(experiment or self.experiment, arch, aggr, positions)
         places = [self._places.get(_text(run), ABSENT) for run in runs]

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
+from ssread.common.files import write_text
+from ssread.common.markdown import markdown_table
 from ssread.data import sources
 from ssread.data.listing import as_table, list_datasets
-from ssread.evaluate.results_export import markdown_table
 from ssread.paper.registry import DATASETS, Context, Progress
-from ssread.paper.writing import write_text
 
 __all__ = ["progress", "run"]
 

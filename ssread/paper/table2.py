@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from ssread.evaluate.results_export import markdown_table
+from ssread.common.files import write_text
+from ssread.common.markdown import markdown_table
 from ssread.models.factory import ARCHITECTURES
 from ssread.models.model_table import MUTAG, as_table, describe_all
 from ssread.paper.registry import Context, Progress
-from ssread.paper.writing import write_text
 
 __all__ = ["progress", "run"]
 

@@ -10,10 +10,10 @@ from typing import Any
 import pandas as pd
 import torch
 
+from ssread.common.workers import one_thread
 from ssread.data.graphset import GraphSet
 from ssread.train.fit import train
 from ssread.train.runs import Run, Training
-from ssread.common.workers import one_thread
 
 __all__ = ["COLUMNS", "POSITIONS", "device_name", "time_passes"]
 

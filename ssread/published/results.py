@@ -49,7 +49,7 @@ def _parts(aggr: str | Sequence[str]) -> frozenset[str]:
 
 @functools.cache
 def _results() -> dict[tuple, PaperResult]:
-    text = resources.files("ssread.paper").joinpath("results.csv").read_text(encoding="utf-8")
+    text = resources.files("ssread.published").joinpath("results.csv").read_text(encoding="utf-8")
     return {
         (
             row["learning"].casefold(),

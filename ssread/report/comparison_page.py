@@ -7,9 +7,9 @@ from pathlib import Path
 
 from ssread.data.graphset import GraphSet
 from ssread.errors import InputError
+from ssread.evaluate.experiment import Experiment
 from ssread.evaluate.keys import identify, run_key
 from ssread.evaluate.protocol import trainings
-from ssread.evaluate.experiment import Experiment
 from ssread.evaluate.report import Report
 from ssread.evaluate.store import Store
 from ssread.explain.retrain import fold_of, trained_model

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ssread.common.figure_style import drawing, save
+from ssread.common.files import write_text
 from ssread.data.graphset import GraphSet
 from ssread.draw import Panel, activation_colours, draw_panels, drawings, graph_svg, position_colours
 from ssread.draw.palette import AGAINST, FOR, NOTHING
 from ssread.errors import InputError
 from ssread.explain import activation, has_positions, positions, probabilities
 from ssread.explain.node_map import NodeMap, node_map
-from ssread.common.figure_style import drawing, save
-from ssread.paper.writing import write_text
 
 __all__ = ["draw_map", "position_legend", "write_figures"]
 

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
 import os
-import platform
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import torch
-import torch_geometric
 from jinja2 import Environment
 
-import ssread
-from ssread.data.storage import replacing
-from ssread.errors import InputError
+from ssread.common.files import write_text
+from ssread.common.plain_json import without_nan
+from ssread.common.versions import versions
 from ssread.report.explained_graphs import Explained
 
 if TYPE_CHECKING:
@@ -50,7 +46,7 @@ def page(
         "comparison": None if comparison is None else {**comparison.as_dict(), "notes": comparison.notes},
         "curves": list(curves),
         "settings": {name: str(value) for name, value in (settings or {}).items()},
-        "versions": _versions(),
+        "versions": versions(),
     }
     folder = files("ssread.report")
     template = Environment(autoescape=True).from_string((folder / "page.html").read_text(encoding="utf-8"))
@@ -67,13 +63,7 @@ SCRIPTS = ("draw.js", "sections.js", "gallery.js", "page.js")
 
 def write_page(path: str | os.PathLike[str], title: str, **parts: Any) -> Path:
     """Writes :func:`page` to a file, all or nothing."""
-    text = page(title, **parts)
-    try:
-        with replacing(Path(path)) as new:
-            new.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path} cannot be written ({error.strerror}): name another file.") from None
-    return Path(path)
+    return write_text(Path(path), page(title, **parts))
 
 
 def as_script(data: Any) -> str:
@@ -82,7 +72,7 @@ def as_script(data: Any) -> str:
     >>> as_script("</script><!-- & ")
     '"\\u003c/script\\u003e\\u003c!-- \\u0026 "'
     """
-    text = json.dumps(_finite(data), ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    text = json.dumps(without_nan(data), ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
@@ -91,20 +81,3 @@ class _Inline(str):
 
     def __html__(self) -> str:
         return str(self)
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(key): _finite(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(part) for part in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _versions() -> dict[str, str]:
-    return {
-        "ssread": ssread.__version__,
-        "torch": torch.__version__,
-        "torch_geometric": torch_geometric.__version__,
-        "Python": platform.python_version(),
-    }

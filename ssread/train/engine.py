@@ -19,7 +19,7 @@ from ssread.train.make_objective import make_objective
 from ssread.train.objective import Objective
 from ssread.train.runs import Run, Training
 
-__all__ = ["Single", "Engine", "Look", "State", "Stream", "adam", "better_state", "initial_objective", "seeded"]
+__all__ = ["Engine", "Look", "Single", "State", "Stream", "adam", "better_state", "initial_objective", "seeded"]
 
 #: Weights and statistics of R models by name, each tensor with a leading dimension R.
 State = dict[str, Tensor]

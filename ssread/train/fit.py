@@ -16,9 +16,9 @@ from torch import Tensor
 from ssread.data.graphset import GraphSet
 from ssread.data.splits import Fold, stratified_folds
 from ssread.errors import InputError
-from ssread.train.engine import Single, Engine, State, Stream, seeded
-from ssread.train.cohort import Cohort
 from ssread.train.batch_plans import full_plan, in_step, pad
+from ssread.train.cohort import Cohort
+from ssread.train.engine import Engine, Single, State, Stream, seeded
 from ssread.train.runs import Run, RunResult, Training
 
 __all__ = ["Best", "Checkpoint", "Loop", "Progress", "fit", "train"]

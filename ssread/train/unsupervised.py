@@ -9,9 +9,9 @@ from torch import Tensor
 
 from ssread.data.graphset import GraphSet
 from ssread.errors import InputError
-from ssread.train.engine import Single, Engine, Stream, seeded
-from ssread.train.cohort import Cohort
 from ssread.train.batch_plans import even_plan, in_step
+from ssread.train.cohort import Cohort
+from ssread.train.engine import Engine, Single, Stream, seeded
 from ssread.train.runs import Run, Training
 
 __all__ = ["EPOCHS", "Learnt", "learn", "unlabelled"]

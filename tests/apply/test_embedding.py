@@ -6,7 +6,7 @@ import pytest
 import torch
 from helpers.small_models import AROMATIC, SMILES, graphs, untrained
 
-from ssread.apply import embed, pieces
+from ssread.apply import chunks, embed
 from ssread.errors import InputError
 
 
@@ -22,7 +22,7 @@ def test_files_hold_a_row_for_every_row(tmp_path, monkeypatch, ending):
     pytest.importorskip("rdkit")
     from ssread.data import from_smiles
 
-    monkeypatch.setattr(pieces, "PIECE", 3)
+    monkeypatch.setattr(chunks, "PIECE", 3)
     model = untrained(from_smiles(SMILES, AROMATIC))
     texts = [*SMILES[:7], "nonsense", *SMILES[7:9]]
     out = tmp_path / f"vectors.{ending}"

@@ -5,9 +5,9 @@ import dataclasses
 import networkx as nx
 import pytest
 import torch
+from helpers.small_models import graphs, untrained
 from hypothesis import given
 from hypothesis import strategies as st
-from helpers.small_models import graphs, untrained
 
 from ssread.apply.features import Features
 from ssread.data import from_networkx, from_pyg

@@ -5,9 +5,9 @@ import shutil
 
 import pytest
 import torch
+from helpers.small_models import graphs
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from helpers.small_models import graphs
 
 from ssread.apply import checkpoint
 from ssread.apply.final_training import hold_out, train_members

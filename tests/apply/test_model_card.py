@@ -1,7 +1,7 @@
 """The card says what the model is, and text from data stays text."""
 
-from ssread.apply.model_card import card
 from ssread.apply.features import Features
+from ssread.apply.model_card import model_card
 from ssread.data import planted
 
 CONFIG = {
@@ -38,7 +38,7 @@ CONFIG = {
 
 
 def test_the_card_tells_data_accuracy_with_interval_and_limits():
-    text = card(CONFIG)
+    text = model_card(CONFIG)
     assert "2 models that vote" in text
     assert "10 graphs, 3.2 nodes on average, at most 9" in text
     assert "Accuracy **80.0 %** (95 % interval 50.0 to 95.0) in 5-fold cross-validation on 10 graphs" in text
@@ -48,11 +48,11 @@ def test_the_card_tells_data_accuracy_with_interval_and_limits():
 
 
 def test_text_from_data_is_escaped():
-    text = card(CONFIG)
+    text = model_card(CONFIG)
     assert "<script>" not in text
     assert "| a\\|b c | 6 |" in text
     assert "set\\*" in text
 
 
 def test_a_model_without_cross_validation_says_so():
-    assert "It was not cross-validated" in card({**CONFIG, "summary": {}})
+    assert "It was not cross-validated" in model_card({**CONFIG, "summary": {}})

@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from helpers.small_models import AROMATIC, SMILES, graphs, untrained, write_assay
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from helpers.small_models import AROMATIC, SMILES, graphs, untrained, write_assay
 
-from ssread.apply import files, pieces, predict, stream
+from ssread.apply import chunks, predict, streaming, trained_model
 from ssread.data import from_networkx
 from ssread.errors import InputError
 
@@ -31,7 +31,7 @@ def test_predictions_do_not_depend_on_batch_size_order_or_company(order, size, n
     model = untrained(data, members=2, name=name)
     expected = model.probabilities(data)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(files, "BATCH", size)
+        patch.setattr(trained_model, "BATCH", size)
         found = model.probabilities(data[order])
         alone = model.probabilities(data[order[:1]])
     torch.testing.assert_close(found, expected[order], atol=1e-5, rtol=0)
@@ -113,7 +113,7 @@ def test_a_file_in_many_pieces_gives_what_one_piece_gives(molecule_model, tmp_pa
         header = [] if ending == "smi" else ["smiles"]
         path.write_text("\n".join(header + texts) + "\n")
     whole = predict(molecule_model, path, workers=1)
-    monkeypatch.setattr(pieces, "PIECE", 4)
+    monkeypatch.setattr(chunks, "PIECE", 4)
     parts = predict(molecule_model, path, workers=1)
     assert len(whole) == 21
     assert whole["class"].isna().tolist() == [row == 10 for row in range(21)]
@@ -122,7 +122,7 @@ def test_a_file_in_many_pieces_gives_what_one_piece_gives(molecule_model, tmp_pa
 
 @pytest.mark.slow
 def test_worker_processes_give_the_same_file(molecule_model, tmp_path, monkeypatch):
-    monkeypatch.setattr(stream, "FEW", 1)
+    monkeypatch.setattr(streaming, "FEW", 1)
     lines = [f"m{number},{SMILES[number % len(SMILES)]}" for number in range(2500)]
     lines[1234] = "m1234,nonsense"
     (tmp_path / "new.csv").write_text("\n".join(["name,smiles", *lines]) + "\n")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
 from helpers.small_models import graphs, untrained
+from safetensors.torch import load_file, save_file
 
 from ssread.apply import TrainedModel
 from ssread.apply.trained_model import CARD, CONFIG, WEIGHTS, _sha256

@@ -12,9 +12,10 @@ import pytest
 from typer.testing import CliRunner
 
 from ssread.cli import app
+from ssread.commands.settings_file import read_settings
 from ssread.errors import InputError
 from ssread.evaluate import Store
-from ssread.commands.compare import make_runner, read_config
+from ssread.evaluate.runners import make_runner
 
 CONFIG = """
 data: {num_graphs: 40, seed: 1}
@@ -169,7 +170,7 @@ def test_wrong_configuration_gets_a_sentence(text, sentence, tmp_path):
     path = tmp_path / "config.yaml"
     path.write_text(text)
     with pytest.raises(InputError, match=sentence):
-        read_config(path)
+        read_settings(path)
 
 
 def test_a_store_that_cannot_be_written_gets_a_sentence(config, tmp_path):

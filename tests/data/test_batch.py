@@ -1,9 +1,8 @@
 import pytest
 import torch
-from helpers.graph_strategies import graph_sets
+from helpers.graph_strategies import graph_sets, small
 from hypothesis import given
 from hypothesis import strategies as st
-from test_graphset import small
 from torch_geometric.data import Batch
 from torch_geometric.loader import DataLoader
 from torch_geometric.nn import GCN, global_add_pool

@@ -6,29 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from helpers.graph_strategies import assert_same, graph_sets
+from helpers.graph_strategies import assert_same, graph_sets, small
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ssread.data import GraphSet, assemble
 from ssread.errors import InputError
-
-
-def small() -> GraphSet:
-    return assemble(
-        name="small",
-        num_nodes=[2, 0, 3],
-        x=[[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 0.0], [0.5, 2.5]],
-        graph_of_edge=[0, 0, 2, 2, 2, 2],
-        edges=[[0, 1, 0, 1, 1, 2], [1, 0, 1, 0, 2, 1]],
-        edge_attr=[[float(number)] for number in range(6)],
-        y=[0, 1, 1],
-        class_names=["no", "yes"],
-        node_feature_names=["a", "b"],
-        node_columns={"position": [0, 1, 2, 3, 4]},
-        graph_columns={"weight": [0.5, 1.5, 2.5]},
-        graph_texts={"smiles": ["CC", "", "CCC"]},
-    )
 
 
 @given(graph_sets(), st.data())

@@ -2,10 +2,8 @@ import os
 from pathlib import Path
 
 import pytest
-from helpers.graph_strategies import assert_same
-from test_graphset import small
-from test_tu import GOOD
-from helpers.tu_files import write_folder, write_zip
+from helpers.graph_strategies import assert_same, small
+from helpers.tu_files import GOOD, write_folder, write_zip
 
 from ssread.data import load, sources
 from ssread.data.tu import read_tu

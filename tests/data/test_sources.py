@@ -5,8 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_tu import GOOD
-from helpers.tu_files import write_folder, write_zip
+from helpers.tu_files import GOOD, write_folder, write_zip
 
 from ssread.data import load, sources
 from ssread.errors import InputError

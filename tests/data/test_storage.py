@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 import torch
+from helpers.graph_strategies import small
 from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
-from test_graphset import small
 
 from ssread.data import GraphSet
 from ssread.data.storage import read_stamp, replacing, write

@@ -6,23 +6,14 @@ from random import Random
 import pytest
 import torch
 from helpers.graph_strategies import assert_same, graph_sets
+from helpers.tu_files import GOOD, Files, tu_files, write_folder, write_zip
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torch_geometric.datasets import TUDataset
-from helpers.tu_files import Files, tu_files, write_folder, write_zip
 
 from ssread.data import GraphSet
 from ssread.data.tu import one_hot_degree, read_tu
 from ssread.errors import InputError
-
-GOOD: Files = {
-    "A": "1, 2\n2, 1\n3,4\n4,3\n",
-    "graph_indicator": "1\n1\n2\n2\n",
-    "graph_labels": "-1\n1\n",
-    "node_labels": "5\n7\n7\n5\n",
-    "edge_labels": "0\n0\n1\n1\n",
-    "node_attributes": "0.5, 1\n1.5, 2\n2.5, 3\n3.5, 4\n",
-}
 
 
 @given(graphs=graph_sets(labelled=True, min_nodes=1), data=st.data())

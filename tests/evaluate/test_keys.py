@@ -6,8 +6,9 @@ import pytest
 import torch
 
 from ssread import InputError
+from ssread.common.plain_json import canonical_json
 from ssread.data import GraphSet, planted
-from ssread.evaluate.keys import DatasetId, canonical_json, fingerprint, identify, run_key
+from ssread.evaluate.keys import DatasetId, fingerprint, identify, run_key
 from ssread.train.runs import Run, Training
 
 DATASET = DatasetId("MUTAG", "0" * 64)

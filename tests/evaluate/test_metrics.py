@@ -2,9 +2,9 @@ import warnings
 
 import numpy as np
 import pytest
+from helpers.run_results import make_result
 from hypothesis import given
 from hypothesis import strategies as st
-from helpers.run_results import make_result
 
 from ssread import InputError
 from ssread.evaluate.metrics import METRICS, accuracy, macro_f1, roc_auc, score

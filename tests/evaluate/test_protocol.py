@@ -7,8 +7,8 @@ import pytest
 from ssread.data import load
 from ssread.errors import InputError
 from ssread.evaluate import Store
-from ssread.evaluate.protocol import compare_readouts
 from ssread.evaluate.experiment import POSITIONS, Experiment
+from ssread.evaluate.protocol import compare_readouts
 from ssread.train import Training, train
 
 QUESTION = Experiment(

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from ssread.evaluate import Cell, Report, compare, holm, selection_rule
 from ssread.evaluate.statistics import Comparison
-from ssread.paper import PaperResult, paper_result
+from ssread.published import PaperResult, paper_result
 from ssread.train.runs import Training
 
 RULE = selection_rule(Training(), num_folds=10, num_seeds=5, positions_chosen=True)

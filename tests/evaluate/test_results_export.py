@@ -7,13 +7,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.run_results import make_result
 from hypothesis import given
 from hypothesis import strategies as st
-from helpers.run_results import make_result
 
 from ssread import InputError
+from ssread.common.markdown import markdown_table
 from ssread.evaluate import DatasetId, Store, export, score
-from ssread.evaluate.results_export import markdown_table, results_by_cell
+from ssread.evaluate.results_export import results_by_cell
 from ssread.train.runs import Training
 
 AWKWARD = 'my "50 %" set, C&A_{x} | <b>é</b>\\x'

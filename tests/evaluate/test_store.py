@@ -4,9 +4,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.run_results import DATASET, assert_same, make_result, results
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from helpers.run_results import DATASET, assert_same, make_result, results
 
 from ssread import InputError
 from ssread.evaluate import Store, run_key, score

@@ -7,8 +7,8 @@ import torch
 from ssread.data import GraphSet, from_smiles, planted
 from ssread.errors import InputError
 from ssread.explain import with_functional_groups
-from ssread.explain.study import Scores, Study, score_explanations
 from ssread.explain.ground_truth import known_truth, with_motif
+from ssread.explain.study import Scores, Study, score_explanations
 from ssread.train.runs import Training
 
 SMALL = Study(positions=3, seeds=2, explained=2, training=Training(epochs=2), model={"hidden_channels": 16})

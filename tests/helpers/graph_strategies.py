@@ -56,3 +56,20 @@ def assert_same(one: GraphSet, other: GraphSet) -> None:
         ours, theirs = getattr(one, kind), getattr(other, kind)
         assert ours.keys() == theirs.keys()
         assert all(torch.equal(ours[key], theirs[key]) for key in ours)
+
+
+def small() -> GraphSet:
+    return assemble(
+        name="small",
+        num_nodes=[2, 0, 3],
+        x=[[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 0.0], [0.5, 2.5]],
+        graph_of_edge=[0, 0, 2, 2, 2, 2],
+        edges=[[0, 1, 0, 1, 1, 2], [1, 0, 1, 0, 2, 1]],
+        edge_attr=[[float(number)] for number in range(6)],
+        y=[0, 1, 1],
+        class_names=["no", "yes"],
+        node_feature_names=["a", "b"],
+        node_columns={"position": [0, 1, 2, 3, 4]},
+        graph_columns={"weight": [0.5, 1.5, 2.5]},
+        graph_texts={"smiles": ["CC", "", "CCC"]},
+    )

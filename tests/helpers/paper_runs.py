@@ -10,8 +10,8 @@ import pandas as pd
 from rich.console import Console
 
 from ssread.evaluate import DatasetId, Store
-from ssread.evaluate.protocol import trainings
 from ssread.evaluate.experiment import POSITIONS, Experiment
+from ssread.evaluate.protocol import trainings
 from ssread.paper.registry import Context
 from ssread.train.runs import RunResult
 

@@ -1,11 +1,12 @@
 """Small random batches of graphs, as the arguments of a model, and what tests do to them."""
 
+import itertools
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from ssread.models import GraphClassifier
+from ssread.models import ARCHITECTURES, GraphClassifier, make_model
 
 FEATURES, EDGE_FEATURES = 5, 2
 SIZES = (6, 0, 1, 9, 3, 0)  # an empty graph inside and at the end, a single node
@@ -67,3 +68,13 @@ def gradients(model: GraphClassifier) -> dict[str, Tensor]:
     found = {name: parameter.grad for name, parameter in model.named_parameters()}
     model.zero_grad()
     return found
+
+
+#: Every architecture with either readout.
+ALL = list(itertools.product(ARCHITECTURES, ("ssread", "global")))
+
+
+def build(name: str, readout: str = "ssread", aggr: str | None = None, **arguments) -> GraphClassifier:
+    sizes = {"hidden_channels": 8, "num_positions": 3, "edge_channels": EDGE_FEATURES, "dropout": 0.0}
+    kwargs = {"k": 4} if aggr == "sort" else None
+    return make_model(name, FEATURES, 2, readout=readout, aggr=aggr, aggr_kwargs=kwargs, **(sizes | arguments))

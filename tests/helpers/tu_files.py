@@ -35,3 +35,13 @@ def write_zip(files: Files, path: Path, name: str = "SET") -> Path:
         for kind, content in files.items():
             archive.writestr(f"{name}/{name}_{kind}.txt", content)
     return path
+
+
+GOOD: Files = {
+    "A": "1, 2\n2, 1\n3,4\n4,3\n",
+    "graph_indicator": "1\n1\n2\n2\n",
+    "graph_labels": "-1\n1\n",
+    "node_labels": "5\n7\n7\n5\n",
+    "edge_labels": "0\n0\n1\n1\n",
+    "node_attributes": "0.5, 1\n1.5, 2\n2.5, 3\n3.5, 4\n",
+}

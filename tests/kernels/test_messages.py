@@ -7,9 +7,9 @@ from torch.func import vmap
 
 pytest.importorskip("triton", reason="Triton is not installed")
 
-from ssread.kernels import lifting
+from ssread.kernels import stacking
 from ssread.kernels.messages import own_none, own_relu, own_scaled, sum_messages
-from ssread.neighbours import SortedEdges
+from ssread.sorted_edges import SortedEdges
 
 
 def by(ends: Tensor, others: Tensor, nodes: int) -> SortedEdges:
@@ -96,11 +96,11 @@ cases = {
 
 
 @settings(max_examples=8 if torch.cuda.is_available() else 40, deadline=None)  # a GPU compiles for every shape
-@given(**cases, many=st.sampled_from([0, lifting.MANY]))
+@given(**cases, many=st.sampled_from([0, stacking.MANY]))
 def test_messages_and_their_gradients_equal_the_twin(where, many, **sizes):
     case = Case(**sizes, where=where)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lifting, "MANY", many)  # few or many tiles for every program
+        patch.setattr(stacking, "MANY", many)  # few or many tiles for every program
         by_kernel = case.run(kernel=True)
     for ours, twins in zip(by_kernel, case.run(kernel=False), strict=True):
         torch.testing.assert_close(ours.double(), twins, atol=2e-4, rtol=2e-4)
@@ -117,7 +117,8 @@ def test_lifted_equals_one_after_another(where):
     leaving = [torch.stack(p) for p in zip(*(by(c.source, c.target, 12) for c in some), strict=True)]
 
     def one(x, table, features, scale, weight, own, a, b, c, d, e, f):
-        return sum_messages(x, SortedEdges(a, b, c), SortedEdges(d, e, f), shift=shift, features=features, table=table, scale=scale,
+        edges = SortedEdges(a, b, c), SortedEdges(d, e, f)
+        return sum_messages(x, *edges, shift=shift, features=features, table=table, scale=scale,
                             weight=weight, own=own, own_form=own_relu)  # fmt: skip
 
     out = vmap(one)(*(stack[n] for n in ("x", "table", "features", "scale", "weight", "own")), *entering, *leaving)

@@ -6,7 +6,7 @@ from torch.func import vmap
 
 pytest.importorskip("triton", reason="Triton is not installed")
 
-from ssread.kernels import lifting
+from ssread.kernels import stacking
 from ssread.kernels.norm import norm_relu_dropout
 
 EPS = 1e-5
@@ -36,11 +36,11 @@ def arguments(seed, rows, real, d, where, dtype=torch.float32):
     padding=st.integers(0, 10),
     d=st.sampled_from([1, 3, 16, 128, 200]),
     relu=st.booleans(),
-    many=st.sampled_from([0, lifting.MANY]),
+    many=st.sampled_from([0, stacking.MANY]),
 )
 def test_values_statistics_and_gradients_equal_the_twin(where, seed, rows, padding, d, relu, many):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lifting, "MANY", many)  # few or many tiles for every program
+        patch.setattr(stacking, "MANY", many)  # few or many tiles for every program
         compare_with_twin(where, seed, rows, padding, d, relu)
 
 

@@ -6,25 +6,29 @@ from dataclasses import replace
 
 import pytest
 import torch
+from helpers.small_graphs import (
+    ALL,
+    EDGE_FEATURES,
+    FEATURES,
+    SIZES,
+    build,
+    gradients,
+    padded,
+    permuted,
+    random_batch,
+    total_loss,
+)
 from safetensors.torch import load, save
-from helpers.small_graphs import EDGE_FEATURES, FEATURES, SIZES, gradients, padded, permuted, random_batch, total_loss
 from torch.nn.functional import cross_entropy
 from torch_geometric.data import Batch, Data
 
 from ssread import InputError
 from ssread.aggregate import NAMES
 from ssread.data.planted import planted
-from ssread.models import ARCHITECTURES, GraphClassifier, make_model
+from ssread.models import ARCHITECTURES, make_model
 
 READOUTS = ("global", "ssread")
-ALL = list(itertools.product(ARCHITECTURES, READOUTS))
 ALL_AGGR = list(itertools.product(ARCHITECTURES, READOUTS, (None, *NAMES)))
-
-
-def build(name: str, readout: str = "ssread", aggr: str | None = None, **arguments) -> GraphClassifier:
-    sizes = {"hidden_channels": 8, "num_positions": 3, "edge_channels": EDGE_FEATURES, "dropout": 0.0}
-    kwargs = {"k": 4} if aggr == "sort" else None
-    return make_model(name, FEATURES, 2, readout=readout, aggr=aggr, aggr_kwargs=kwargs, **(sizes | arguments))
 
 
 @pytest.mark.parametrize(("name", "readout", "aggr"), ALL_AGGR)

@@ -1,8 +1,8 @@
 import pytest
 import torch
+from helpers.small_graphs import FEATURES, random_batch
 from hypothesis import given
 from hypothesis import strategies as st
-from helpers.small_graphs import FEATURES, random_batch
 from torch_geometric.nn import SAGEConv as PyGSAGEConv
 from torch_geometric.nn import dense_diff_pool
 from torch_geometric.utils import to_dense_adj, to_dense_batch

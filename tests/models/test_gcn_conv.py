@@ -1,12 +1,12 @@
 import torch
+from helpers.small_graphs import random_batch
 from hypothesis import given
 from hypothesis import strategies as st
-from helpers.small_graphs import random_batch
 from torch_geometric.nn import GCNConv as PyGGCNConv
 from torch_geometric.utils import subgraph
 
-from ssread.models.graphs import Graphs
 from ssread.models.gcn_conv import GCNConv, propagation
+from ssread.models.graphs import Graphs
 
 
 def pair() -> tuple[GCNConv, PyGGCNConv]:

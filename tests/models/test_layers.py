@@ -1,8 +1,8 @@
 import pytest
 import torch
+from helpers.small_graphs import EDGE_FEATURES, random_batch
 from hypothesis import given
 from hypothesis import strategies as st
-from helpers.small_graphs import EDGE_FEATURES, random_batch
 
 from ssread.models.graphs import Graphs
 from ssread.models.layers import BatchNorm, Dropout, EdgeMessages, head

@@ -2,8 +2,7 @@
 
 import pytest
 import torch
-from helpers.small_graphs import Batch, gradients, padded, random_batch, total_loss
-from test_classifier import ALL, build
+from helpers.small_graphs import ALL, Batch, build, gradients, padded, random_batch, total_loss
 from torch.func import functional_call, stack_module_state, vmap
 
 from ssread.aggregate import NAMES

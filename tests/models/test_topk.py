@@ -2,16 +2,16 @@ import math
 
 import pytest
 import torch
+from helpers.small_graphs import FEATURES, random_batch
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from helpers.small_graphs import FEATURES, random_batch
 from torch_geometric.nn import GCNConv
 from torch_geometric.nn import SAGPooling as PyGSAGPooling
 from torch_geometric.nn import TopKPooling as PyGTopKPooling
 
 from ssread import InputError
-from ssread.models.graphs import Graphs
 from ssread.models.gcn_conv import propagation
+from ssread.models.graphs import Graphs
 from ssread.models.topk import SAGPooling, TopKPooling, keep_best
 
 sizes = st.lists(st.integers(0, 7), min_size=1, max_size=5).map(tuple)

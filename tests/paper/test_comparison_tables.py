@@ -12,10 +12,10 @@ from ssread.data import sources
 from ssread.errors import InputError
 from ssread.evaluate import Store
 from ssread.evaluate.experiment import Experiment
+from ssread.evaluate.trainings_csv import KINDS, read_trainings
 from ssread.paper.comparison_tables import TABLE_3, TABLE_4
 from ssread.paper.datasets import nearly_done_first, paper_dataset
 from ssread.paper.registry import DATASETS
-from ssread.paper.writing import KINDS, read_trainings
 
 
 def test_parts_add_up_to_the_same_table(mutag, tmp_path):

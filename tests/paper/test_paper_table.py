@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ssread.evaluate import Cell, compare
+from ssread.paper.paper_table import PaperTable
 from ssread.paper.stored_results import MissingCell
 from ssread.published.results import PaperResult, paper_result
-from ssread.paper.paper_table import PaperTable
 
 
 def paper(dataset: str, aggr: str) -> dict[str, PaperResult | None]:
@@ -64,7 +64,9 @@ def test_one_seed_is_judged_by_the_papers_spread():
     (gap,) = [gap for gap in PaperTable("Table", [one_seed], "rule").gaps if gap.readout == "GRead"] or [None]
     assert gap is None  # 80.0 against 79.79 (0.30)
     far = cell([[0.91, 0.71]], [[0.81, 0.82]])
-    assert any(gap.readout == "GRead" for gap in PaperTable("Table", [far], "rule").gaps)  # 81.0, however wide the folds
+    assert any(
+        gap.readout == "GRead" for gap in PaperTable("Table", [far], "rule").gaps
+    )  # 81.0, however wide the folds
 
 
 @pytest.mark.parametrize(

@@ -4,17 +4,17 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.paper_runs import imagined
 from hypothesis import given
 from hypothesis import strategies as st
-from helpers.paper_runs import imagined
 
 from ssread.data import load
 from ssread.errors import InputError
 from ssread.evaluate import Cell, Store, compare
-from ssread.evaluate.protocol import compare_readouts
 from ssread.evaluate.experiment import POSITIONS, Experiment
+from ssread.evaluate.protocol import compare_readouts
 from ssread.evaluate.runners import CPURunner
-from ssread.paper.stored_results import StoredResults, MissingCell
+from ssread.paper.stored_results import MissingCell, StoredResults
 from ssread.train import Training
 
 QUESTION = Experiment(("gcn", "gin"), ("sum", "max"), folds=2, seeds=3)

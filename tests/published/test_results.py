@@ -1,8 +1,8 @@
 import pytest
 
-from ssread.published.datasets import TABLE_1
 from ssread.models import ARCHITECTURES
-from ssread.paper import PaperResult, paper_result
+from ssread.published import PaperResult, paper_result
+from ssread.published.datasets import TABLE_1
 
 DATASETS = [row.name for row in TABLE_1]
 AGGREGATIONS = ("sum", "max", "mean", "attention", "set2set", "sort")

@@ -7,9 +7,9 @@ import time
 import numpy as np
 import pytest
 import torch
+from helpers.pages import NASTY, whole_page
 from hypothesis import given
 from hypothesis import strategies as st
-from helpers.pages import NASTY, whole_page
 
 from ssread.data import planted
 from ssread.errors import InputError

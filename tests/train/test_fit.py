@@ -6,11 +6,11 @@ import torch
 
 from ssread.data import GraphSet, load
 from ssread.errors import InputError
-from ssread.train import Run, RunResult, Training, engine, lifted, train
+from ssread.train import Run, RunResult, Training, cohort, engine, train
+from ssread.train.batch_plans import full_plan, in_step
+from ssread.train.cohort import Cohort
 from ssread.train.engine import Single
 from ssread.train.fit import _fold, fit
-from ssread.train.cohort import Cohort
-from ssread.train.batch_plans import full_plan, in_step
 
 SHORT = Training(epochs=6, patience=3, batch_size=16)
 
@@ -53,9 +53,9 @@ def test_a_run_in_a_cohort_equals_the_run_alone(graphs, name, readout, device, m
     """Curves, choice of epoch and test probabilities, with runs that stop at different passes."""
     if name != "gcn":
         # A bias before a batch norm has no gradient but rounding, which Adam turns into steps of full length.
-        for module in (engine, lifted):
+        for module in (engine, cohort):
             monkeypatch.setattr(module, "adam", lambda parameters, _: torch.optim.SGD(parameters, lr=0.002))
-    monkeypatch.setattr(lifted, "FEW", 0 if readout == "ssread" else 8)  # a room for every size of batch, or for all
+    monkeypatch.setattr(cohort, "FEW", 0 if readout == "ssread" else 8)  # a room for every size of batch, or for all
     which = runs(name=name, readout=readout)
     x = torch.randn(len(graphs.x), 5)  # a constant channel after a batch norm is a 0 that rounding puts on either side
     graphs = dataclasses.replace(graphs, x=x, node_feature_names=tuple("abcde"))
@@ -67,15 +67,15 @@ def test_a_run_in_a_cohort_equals_the_run_alone(graphs, name, readout, device, m
 
 def test_every_batch_has_room_and_not_much_more():
     graphs = load("planted", num_graphs=120, nodes=(13, 200), seed=0)
-    which = [Run({"name": "gcn", "hidden_channels": 4}, seed=seed, fold=0) for seed in range(lifted.FEW)]
-    cohort = Cohort(graphs, which, SHORT, "cpu")
+    which = [Run({"name": "gcn", "hidden_channels": 4}, seed=seed, fold=0) for seed in range(cohort.FEW)]
+    engine_of = Cohort(graphs, which, SHORT, "cpu")
     generators = [torch.Generator().manual_seed(run.seed) for run in which]
     for epoch in range(3):
         plan = in_step(full_plan([torch.arange(120)] * len(which), generators, 16), graphs, epoch)
-        rooms = cohort._make_room(plan)
+        rooms = engine_of._make_room(plan)
         for ids, room in zip(plan, rooms, strict=True):
             needed = graphs.bounds(ids)
-            assert needed.num_nodes <= room.num_nodes <= lifted.GRID * needed.num_nodes + 16
+            assert needed.num_nodes <= room.num_nodes <= cohort.GRID * needed.num_nodes + 16
             assert needed.num_edges <= room.num_edges
             assert room.num_nodes % 16 == 0
     assert len({room.num_nodes for room in rooms}) > 1
@@ -84,10 +84,10 @@ def test_every_batch_has_room_and_not_much_more():
 def test_replicas_without_a_last_batch_stand_still(graphs):
     """64 graphs make four batches of 16, 65 make five: in the fifth the first model must not move."""
     which, members = runs(2), [torch.arange(64), torch.arange(65)]
-    cohort = Cohort(graphs, which, SHORT, "cpu")
-    cohort.one_pass(torch.stack([part[:16] for part in members]).unsqueeze(0))
+    engine_of = Cohort(graphs, which, SHORT, "cpu")
+    engine_of.one_pass(torch.stack([part[:16] for part in members]).unsqueeze(0))
     before = cohort.state()
-    cohort.one_pass(torch.tensor([[[-1], [64]]]))
+    engine_of.one_pass(torch.tensor([[[-1], [64]]]))
     after = cohort.state()
     moved = [name for name in before if not torch.equal(before[name][1], after[name][1])]
     assert moved
@@ -131,7 +131,7 @@ def test_a_loss_that_is_not_a_number_ends_that_run_alone(graphs):
     which = runs(3)
     fold = _fold(graphs, which[1])
     training = dataclasses.replace(SHORT, epochs=3)
-    cohort = Cohort(graphs, which, training, "cpu")
+    engine_of = Cohort(graphs, which, training, "cpu")
     with torch.no_grad():
         cohort._parameters["model.head.weight"][1] = float("nan")
     results = fit(cohort, graphs, which, [_fold(graphs, run) for run in which], training)

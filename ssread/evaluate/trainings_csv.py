@@ -1,40 +1,17 @@
-"""Files of tables and figures: written all or nothing, and trainings read from them."""
+"""Trainings read from CSV files, as ``ssread results`` and ``ssread reproduce`` write them."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
-from ssread.data.storage import replacing
 from ssread.errors import InputError
 from ssread.evaluate.database import COLUMNS
 
-__all__ = ["read_trainings", "write_csv", "write_json", "write_text"]
+__all__ = ["read_trainings"]
 
-#: The columns of an exported training, and what SQLite calls their kinds.
+#: The columns of an exported training, and the SQLite type of each.
 KINDS = {name: kind.split()[0] for name, kind in COLUMNS.items() if not kind.startswith("BLOB")}
-
-
-def write_text(path: Path, text: str) -> Path:
-    """Writes a text; gives the path."""
-    try:
-        with replacing(path) as new:
-            new.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path} cannot be written ({error.strerror}): name another --out.") from None
-    return path
-
-
-def write_json(path: Path, content: Any) -> Path:
-    """Writes plain values; gives the path."""
-    return write_text(path, json.dumps(content, indent=2, allow_nan=False) + "\n")
-
-
-def write_csv(path: Path, table: pd.DataFrame) -> Path:
-    """Writes a row per row; gives the path."""
-    return write_text(path, table.to_csv(index=False, lineterminator="\n"))
 
 
 def read_trainings(paths: Sequence[Path]) -> pd.DataFrame:

@@ -1,0 +1,1 @@
+"""What every other package may use; nothing here imports another package of ssread."""
