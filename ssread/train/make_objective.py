@@ -8,12 +8,9 @@ from ssread.models.factory import model_for
 from ssread.train.graphcl import GraphCL
 from ssread.train.infograph import InfoGraph
 from ssread.train.objective import Objective, Supervised, balanced_weights
-from ssread.train.runs import Run
+from ssread.train.runs import OBJECTIVES, Run
 
-__all__ = ["OBJECTIVES", "make_objective"]
-
-#: The first needs classes, the others read no label.
-OBJECTIVES = ("supervised", "graphcl", "infograph")
+__all__ = ["make_objective"]
 
 
 def make_objective(graphs: GraphSet, run: Run) -> Objective:

@@ -5,7 +5,10 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Run", "RunResult", "Training"]
+__all__ = ["OBJECTIVES", "Run", "RunResult", "Training"]
+
+#: What a model may learn from (:attr:`Run.learn`). The first needs classes, the others read no label.
+OBJECTIVES = ("supervised", "graphcl", "infograph")
 
 
 @dataclass(frozen=True)

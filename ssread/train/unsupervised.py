@@ -14,10 +14,7 @@ from ssread.train.cohort import Cohort
 from ssread.train.engine import Engine, Single, Stream, seeded
 from ssread.train.runs import Run, Training
 
-__all__ = ["EPOCHS", "Learnt", "learn", "unlabelled"]
-
-#: Passes over all graphs unless told otherwise. A fixed budget: nothing is there to choose the pass by but labels.
-EPOCHS = 100
+__all__ = ["Learnt", "learn", "unlabelled"]
 
 
 @dataclass(frozen=True, eq=False)
