@@ -15,7 +15,7 @@ def test_groups_are_reduced_one_by_one(rows, groups, seed):
     index = torch.randint(groups, (rows,), generator=generator)
     assert segment.count(index, groups).tolist() == [(index == g).sum() for g in range(groups)]
     for name, reduce in REDUCE.items():
-        out = getattr(segment, name)(values, index, groups)
+        out = getattr(segment, f"reduce_{name}")(values, index, groups)
         for g in range(groups):
             mine = values[index == g]
             torch.testing.assert_close(out[g], reduce(mine) if len(mine) else torch.zeros_like(out[g]))
@@ -24,7 +24,7 @@ def test_groups_are_reduced_one_by_one(rows, groups, seed):
         torch.testing.assert_close(weights[index == g], values[index == g].softmax(0))
 
 
-@pytest.mark.parametrize("name", ["sum", "mean", "max", "softmax"])
+@pytest.mark.parametrize("name", ["reduce_sum", "reduce_mean", "reduce_max", "softmax"])
 def test_gradients(name):
     index = torch.tensor([2, 0, 0, 2, 2])
     values = torch.randn(5, 2, dtype=torch.float64, requires_grad=True)

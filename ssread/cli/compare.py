@@ -35,6 +35,10 @@ def compare(
         str | None, typer.Option(help="What is predicted: class, rings,aromatic_rings,rotatable_bonds (molecules).")
     ] = None,
     metric: Annotated[str | None, typer.Option(help="accuracy, roc_auc or macro_f1. (default: accuracy)")] = None,
+    split: Annotated[
+        str | None,
+        typer.Option(help="Folds: random, scaffold, duplicates, or a JSON file of folds. (default: random)"),
+    ] = None,
     config: Annotated[
         Path | None, typer.Option(help="YAML file of these and further settings (batch_size, ...).")
     ] = None,
@@ -73,7 +77,7 @@ def compare(
     from ssread.commands.settings_file import read_settings
 
     flags = {"arch": arch, "aggr": aggr, "positions": positions, "gamma": gamma, "dropout": dropout, "folds": folds}
-    flags |= {"seeds": seeds, "epochs": epochs, "learn": learn, "task": task, "metric": metric}
+    flags |= {"seeds": seeds, "epochs": epochs, "learn": learn, "task": task, "metric": metric, "split": split}
     settings = read_settings(config) if config is not None else {}
     columns = {"smiles": smiles, "label": label}
     data = {**settings.pop("data", {}), **{name: value for name, value in columns.items() if value is not None}}

@@ -1,7 +1,7 @@
 """Graphs from everywhere, as flat tensors; batches by index arithmetic; splits without leakage."""
 
 from ssread.data.assemble import assemble
-from ssread.data.batch import Bounds, GraphBatch, PaddedBatch, epoch_plan
+from ssread.data.batch import Bounds, GraphBatch, PaddedBatch
 from ssread.data.duplicates import count_duplicates, duplicate_groups
 from ssread.data.graphset import GraphSet
 from ssread.data.listing import list_datasets
@@ -23,7 +23,6 @@ __all__ = [
     "check_folds",
     "count_duplicates",
     "duplicate_groups",
-    "epoch_plan",
     "from_networkx",
     "from_pyg",
     "from_smiles",

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ssread.aggregate import NAMES
+from ssread.data.cross_validation import RANDOM
 from ssread.data.properties import PROPERTIES
 from ssread.errors import InputError
 from ssread.evaluate.metrics import METRICS
+from ssread.evaluate.statistics import fold_ratio
 from ssread.models.factory import ARCHITECTURES
 from ssread.train.make_objective import OBJECTIVES
 from ssread.train.runs import Training
@@ -50,6 +52,7 @@ class Experiment:
         model: Further arguments of :func:`ssread.models.make_model`, such as ``hidden_channels`` or ``dropout``.
         learn: What encoders learn from: see :data:`ssread.train.make_objective.OBJECTIVES`.
         task: What is predicted: see :data:`TASKS`.
+        split: How folds are drawn: a name of :data:`ssread.data.cross_validation.SPLITS` or a JSON file of folds.
     """
 
     arch: Sequence[str] = ("gcn",)
@@ -64,6 +67,7 @@ class Experiment:
     model: Mapping[str, Any] = field(default_factory=dict)
     learn: str = "supervised"
     task: str = "class"
+    split: str = RANDOM
 
     def __post_init__(self) -> None:
         _one_of("way to learn", self.learn, OBJECTIVES)
@@ -129,6 +133,14 @@ class Experiment:
         """The classifier whose validation accuracy chooses K."""
         return LINEAR_BASE if self.linear else BASE
 
+    @property
+    def test_to_train(self) -> float:
+        """Graphs in a test part over graphs that are fitted to, for the corrected test.
+
+        Without labels the encoder sees all graphs, and the linear classifier is fitted to the validation part as well.
+        """
+        return fold_ratio(self.folds) if self.learn == "supervised" else fold_ratio(self.folds, 0)
+
     def model_of(self, arch: str) -> dict[str, Any]:
         """The arguments of an architecture's model; of an encoder that is judged linearly, nodes keep all layers."""
         dropout = {"dropout": self.dropout} if isinstance(self.dropout, float) else {}
@@ -168,7 +180,7 @@ def _typed(name: str, value: Any) -> Any:
     if name == "dropout" and value in (None, "auto"):
         return value
     kinds: dict[str, type] = {"gamma": float, "dropout": float, "learning_rate": float, "weight_decay": float}
-    kinds |= {"metric": str, "precision": str, "learn": str, "task": str}
+    kinds |= {"metric": str, "precision": str, "learn": str, "task": str, "split": str}
     try:
         if name in ("arch", "aggr"):
             return (

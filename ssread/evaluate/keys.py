@@ -2,13 +2,16 @@
 
 import dataclasses
 import hashlib
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ssread.common.plain_json import canonical_json
 from ssread.data.graphset import GraphSet
+from ssread.models.factory import ARCHITECTURES
+from ssread.train.make_objective import NUMERICS
 from ssread.train.runs import Run, Training
 
-__all__ = ["SELECTION", "DatasetId", "fingerprint", "identify", "run_key", "run_settings", "selection"]
+__all__ = ["SELECTION", "DatasetId", "fingerprint", "identify", "run_key", "run_of", "run_settings", "selection"]
 
 #: How the epoch whose weights are tested is chosen; part of every key, so that another rule never mixes with this one.
 SELECTION = "best validation accuracy, ties by validation loss"
@@ -60,9 +63,20 @@ def selection(learn: str = "supervised", task: str = "class") -> str:
 
 
 def run_settings(run: Run) -> dict[str, Any]:
-    """A run as plain settings; those that came later are left out where they say nothing, so that old keys hold."""
-    later = {f.name: f.default for f in dataclasses.fields(Run) if f.name in ("learn", "task", "balanced")}
-    return {name: value for name, value in dataclasses.asdict(run).items() if later.get(name, ...) != value}
+    """A run as plain settings, with the versions of the numerics that it depends on.
+
+    Settings that were added later are left out where they have their default, so that earlier keys stay valid.
+    """
+    later = {f.name: f.default for f in dataclasses.fields(Run) if f.name in ("learn", "task", "balanced", "split")}
+    settings = {name: value for name, value in dataclasses.asdict(run).items() if later.get(name, ...) != value}
+    architecture = ARCHITECTURES.get(run.model.get("name", ""))
+    numerics = [1 if architecture is None else architecture.numerics, NUMERICS[run.learn]]
+    return settings if numerics == [1, 1] else {**settings, "numerics": numerics}
+
+
+def run_of(settings: Mapping[str, Any]) -> Run:
+    """The run that :func:`run_settings` described."""
+    return Run(**{name: value for name, value in settings.items() if name != "numerics"})
 
 
 def training_settings(training: Training) -> dict[str, Any]:

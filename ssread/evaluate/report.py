@@ -82,6 +82,7 @@ def selection_rule(
     learn: str = "supervised",
     task: str = "class",
     dropout_chosen: bool = False,
+    split: str = "random",
 ) -> str:
     """What every printed number rests on, in one line.
 
@@ -93,6 +94,7 @@ def selection_rule(
         learn: What the encoders learnt from.
         task: What was predicted.
         dropout_chosen: Whether dropout was chosen by validation accuracy.
+        split: How folds were drawn.
 
     >>> selection_rule(Training(), num_folds=10, num_seeds=5, positions_chosen=False)  # doctest: +ELLIPSIS
     '10 folds x 5 seeds; epoch: best validation accuracy, ties by validation loss, patience 50; K: given; ...'
@@ -109,7 +111,8 @@ def selection_rule(
     judge = f"; judge: {LINEAR}, then fitted to training and validation part" if linear else ""
     if dropout_chosen:
         positions += "; dropout (own or none): by mean validation accuracy of gcn + global(sum)"
-    return f"{num_folds} folds x {seeds}; epoch: {epoch}{judge}; K: {positions}; test folds used once"
+    folds = f"{num_folds} folds" if split == "random" else f"{num_folds} folds by {split}"
+    return f"{folds} x {seeds}; epoch: {epoch}{judge}; K: {positions}; test folds used once"
 
 
 @dataclass(frozen=True)
@@ -164,6 +167,11 @@ class Report:
             "resampled t-test, which allows for overlapping training parts"
             + ("; Holm p: corrected p, for all cells together." if len(self.cells) > 1 else "."),
         ]
+        if any(cell.learn != "supervised" for cell in self.cells):
+            notes.append(
+                "Without labels all folds of a seed share one encoder per readout: the pairs of a seed differ in the "
+                "graphs that the linear classifier is fitted to and judged by, not in the encoders."
+            )
         failed = sum(c.baseline.failed + c.candidate.failed for c in comparisons)
         if failed:
             total = failed + sum(c.baseline.runs + c.candidate.runs for c in comparisons)

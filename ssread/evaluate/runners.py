@@ -18,7 +18,7 @@ from ssread.errors import InputError
 from ssread.evaluate.linear_evaluation import by_encoder, train_and_judge
 from ssread.train.runs import Run, RunResult, Training
 
-__all__ = ["CPURunner", "GPURunner", "Runner", "cohorts", "make_runner", "train_cohort"]
+__all__ = ["CPURunner", "GPURunner", "Runner", "cohorts", "local_device", "make_runner", "train_cohort"]
 
 
 class Runner(Protocol):
@@ -113,6 +113,11 @@ def make_runner(device: str, workers: int | None, on: str, say: Callable[[str], 
     if device.split(":")[0] == "cuda":
         return GPURunner(device, say, workers)
     raise InputError(f"There is no device {device!r}. Choose auto, cpu or cuda.")
+
+
+def local_device(runner: Runner) -> str:
+    """Where work of this process itself runs: on the runner's GPU if this machine has it, else on the CPU."""
+    return runner.device if runner.device == "cpu" or torch.cuda.is_available() else "cpu"
 
 
 def cohorts(runs: Sequence[Run]) -> list[list[Run]]:

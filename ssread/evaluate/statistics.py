@@ -9,7 +9,7 @@ from scipy import stats
 
 from ssread.errors import InputError
 
-__all__ = ["ALPHA", "Comparison", "Summary", "compare", "holm", "summarize"]
+__all__ = ["ALPHA", "Comparison", "Summary", "compare", "fold_ratio", "holm", "summarize"]
 
 ALPHA = 0.05  # the paper's bold face, and one minus the level of every interval
 NOTHING = float("nan")
@@ -140,9 +140,10 @@ def compare(
     Args:
         baseline: The metric of the global readout [seeds, folds]; NaN where a training failed.
         candidate: The metric of SSRead, of the same shape.
-        test_to_train: Graphs in a test part over graphs in what was trained on, by default the 1 / (folds - 1) of
-            cross-validation. The corrected resampled t-test (Nadeau and Bengio 2003; for repeated cross-validation
-            Bouckaert and Frank 2004) takes the variance of the mean of n differences as (1/n + this) times theirs.
+        test_to_train: Graphs in a test part over graphs that are trained on, by default :func:`fold_ratio` with a
+            validation part of a tenth. The corrected resampled t-test (Nadeau and Bengio 2003; for repeated
+            cross-validation Bouckaert and Frank 2004) takes the variance of the mean of n differences as
+            (1/n + this ratio) times theirs.
         names: What the two are called in the verdict.
 
     >>> print(compare([[0.80, 0.82, 0.78, 0.81]], [[0.84, 0.85, 0.83, 0.84]]).verdict)
@@ -151,15 +152,13 @@ def compare(
     before, after = _matrix(baseline), _matrix(candidate)
     if before.shape != after.shape:
         raise InputError(f"Paired results have one shape [seeds, folds]; found {before.shape} and {after.shape}.")
-    num_folds = before.shape[1]
-    if test_to_train is None:
-        test_to_train = 1 / (num_folds - 1) if num_folds > 1 else NOTHING
+    ratio = fold_ratio(before.shape[1]) if test_to_train is None else test_to_train
     differences = (after - before)[np.isfinite(before) & np.isfinite(after)]
     pairs = len(differences)
     mean = float(differences.mean()) if pairs else NOTHING
     sd = _deviation(differences)
     own_variance = 1 / pairs if pairs else NOTHING
-    corrected_error = sd * float(np.sqrt(own_variance + test_to_train))
+    corrected_error = sd * float(np.sqrt(own_variance + ratio))
     return Comparison(
         summarize(before),
         summarize(after),
@@ -172,6 +171,19 @@ def compare(
         ties=int((differences == 0).sum()),
         names=names,
     )
+
+
+def fold_ratio(num_folds: int, validation: float = 0.1) -> float:
+    """Graphs in the test part of a fold over graphs that are trained on; NaN where there is nothing to train on.
+
+    Args:
+        num_folds: Of the cross-validation.
+        validation: The share of the rest that is held out to choose by; 0 where the final fit sees it, too.
+
+    >>> round(fold_ratio(10), 4)  # 0.1 / (0.9 * 0.9)
+    0.1235
+    """
+    return 1 / (num_folds - 1) / (1 - validation) if num_folds > 1 else NOTHING
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -60,10 +60,11 @@ class Output:
 class GraphClassifier(nn.Module):
     """Node vectors from an encoder, graph vectors from a readout, class scores from a head.
 
-    Every method takes ``(x, edge_index, batch=None, edge_attr=None, batch_size=None, mask=None)``, or a PyG ``Data`` or
-    ``Batch`` alone. A graph may have no nodes: its vector is zero. With ``batch_size`` given, shapes are static: the
-    model lifts over replicas with ``torch.func.vmap`` and can be captured in a CUDA graph. In a padded batch, padding
-    nodes belong to a last dummy graph (``Output.first`` cuts it off) and have a ``mask`` [N] of 0.
+    Every method takes what :meth:`Graphs.of` takes: ``(x, edge_index, batch=None, edge_attr=None, batch_size=None,
+    mask=None)``, or a PyG ``Data`` or ``Batch`` alone. A graph may have no nodes: its vector is zero. With
+    ``batch_size`` given, shapes are static: the model can be vmapped over a stack of weights and recorded as a CUDA
+    graph. In a padded batch, padding nodes belong to a last dummy graph (``Output.first`` cuts it off) and have a
+    ``mask`` [N] of 0.
 
     Args:
         encoder: Gives the node vectors.
@@ -95,19 +96,11 @@ class GraphClassifier(nn.Module):
         reset(self.readout)
         reset(self.head)
 
-    def run(
-        self,
-        x: Any,
-        edge_index: Tensor | None = None,
-        batch: Tensor | None = None,
-        edge_attr: Tensor | None = None,
-        batch_size: int | None = None,
-        mask: Tensor | None = None,
-    ) -> Output:
+    def run(self, *graphs: Any, **named: Any) -> Output:
         """Logits, graph vectors, positions and losses from one pass."""
-        graphs = Graphs.of(x, edge_index, batch, edge_attr, batch_size, mask)
-        encoding = self.encoder(graphs)
-        reading, vectors = self.read(encoding, graphs.batch_size)
+        given = Graphs.of(*graphs, **named)
+        encoding = self.encoder(given)
+        reading, vectors = self.read(encoding, given.batch_size)
         return Output(self.head(vectors), vectors, encoding, reading)
 
     def read(self, encoding: Encoding, batch_size: int) -> tuple[Reading, Tensor]:
@@ -117,17 +110,9 @@ class GraphClassifier(nn.Module):
         reading = self.readout.read(encoding.x, encoding.groups(size), encoding.ptr, dim_size=encoding.heights * size)
         return reading, encoding.added_up(reading.vectors)[:batch_size]
 
-    def forward(
-        self,
-        x: Any,
-        edge_index: Tensor | None = None,
-        batch: Tensor | None = None,
-        edge_attr: Tensor | None = None,
-        batch_size: int | None = None,
-        mask: Tensor | None = None,
-    ) -> Tensor:
+    def forward(self, *graphs: Any, **named: Any) -> Tensor:
         """Class scores, [B, num_classes]."""
-        return self.run(x, edge_index, batch, edge_attr, batch_size, mask).logits
+        return self.run(*graphs, **named).logits
 
     def embed(self, *graphs: Any, **named: Any) -> Tensor:
         """Graph vectors, [B, out_channels of the readout]."""
@@ -149,17 +134,9 @@ class Wrapped(Encoder):
         self.module = module
         self._takes = [n for n in ("edge_attr", "batch", "batch_size") if n in _parameters(module)]
 
-    def forward(
-        self,
-        x: Any,
-        edge_index: Tensor | None = None,
-        batch: Tensor | None = None,
-        edge_attr: Tensor | None = None,
-        batch_size: int | None = None,
-        mask: Tensor | None = None,
-    ) -> Encoding:
+    def forward(self, *graphs: Any, **named: Any) -> Encoding:
         """Node vectors; the module itself knows how many features it takes."""
-        return self.encode(Graphs.of(x, edge_index, batch, edge_attr, batch_size, mask))
+        return self.encode(Graphs.of(*graphs, **named))
 
     def encode(self, graphs: Graphs) -> Encoding:
         """Node vectors of checked graphs."""

@@ -37,12 +37,15 @@ class Architecture:
         aggr: The original's aggregation.
         head_layers: How many linear layers classify.
         paper: The row of Table II: message passing, pooling, ratio, architecture, readout, classification.
+        numerics: Part of the key of every stored training. Raise it when a change of the code changes what a training
+            gives, so that results from before are not mistaken for today's.
     """
 
     encoder: type[Encoder]
     aggr: str | list[str]
     head_layers: int
     paper: tuple[str, str, str, str, str, str] | None = None
+    numerics: int = 1
 
 
 #: In the order of Table II, the base classifier (section V-A) first and the baseline last.

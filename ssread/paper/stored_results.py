@@ -115,7 +115,8 @@ class StoredResults:
             done = int((before != ABSENT).sum() + (after != ABSENT).sum())
             return MissingCell(self.dataset, arch, name, done, before.size + after.size, **known)
         scores = [self._values("test_accuracy", places[seeds]) for places in (before, after)]
-        return Cell(self.dataset, arch, name, self.positions, compare(*scores), **known)
+        found = compare(*scores, test_to_train=self.experiment.test_to_train)
+        return Cell(self.dataset, arch, name, self.positions, found, **known)
 
     def _texts(self) -> set[str]:
         """All trainings of the experiment, as far as K is known."""

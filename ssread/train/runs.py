@@ -42,6 +42,7 @@ class Run:
             ``infograph``); then a linear classifier on the graph vectors is what the test part judges.
         task: What is predicted: the ``class``, or a graph column of whole numbers, by a linear classifier.
         balanced: Whether every class counts the same in the loss, however many graphs it has.
+        split: How folds are drawn: see :mod:`ssread.data.cross_validation`.
     """
 
     model: dict[str, Any]
@@ -51,6 +52,7 @@ class Run:
     learn: str = "supervised"
     task: str = "class"
     balanced: bool = False
+    split: str = "random"
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,10 +9,12 @@ from torch import Tensor
 
 from ssread.data.graphset import GraphSet
 from ssread.errors import InputError
-from ssread.train.batch_plans import even_plan, in_step
+from ssread.train.batch_plans import even_plan, large_batches_together
 from ssread.train.cohort import Cohort
-from ssread.train.engine import Engine, Single, Stream, seeded
+from ssread.train.engine import Engine
 from ssread.train.runs import Run, Training
+from ssread.train.seeds import Stream, seeded
+from ssread.train.single import Single
 
 __all__ = ["EPOCHS", "Learnt", "learn", "unlabelled"]
 
@@ -85,7 +87,7 @@ def _fit(
     passes = []
     for epoch in range(1, training.epochs + 1):
         order = torch.stack([torch.randperm(len(graphs), generator=generator) for generator in generators])
-        passes.append(engine.one_pass(in_step(even_plan(order, training.batch_size), graphs, epoch)))
+        passes.append(engine.train_epoch(large_batches_together(even_plan(order, training.batch_size), graphs, epoch)))
         progress(epoch)
     losses = torch.stack(passes)  # [epochs, 2, R]
     vectors = engine.vectors(torch.arange(len(graphs)).repeat(len(runs), 1))

@@ -1,0 +1,40 @@
+"""The best epoch of every model in training, with its weights."""
+
+import math
+
+import torch
+from torch import Tensor
+
+from ssread.train.engine import Engine, State
+
+__all__ = ["BestEpoch"]
+
+
+class BestEpoch:
+    """The best epoch of every model so far, by validation accuracy and then by validation loss, with its weights."""
+
+    def __init__(self, models: int):
+        self.epoch = torch.zeros(models, dtype=torch.long)
+        self.accuracy = torch.full((models,), -math.inf)
+        self.loss = torch.full((models,), math.inf)
+        self.state: State = {}
+
+    def update(self, engine: Engine, epoch: int, accuracy: Tensor, loss: Tensor, valid: Tensor) -> None:
+        """Records an epoch: the weights of a model are kept where it is better than all before and ``valid`` [R]."""
+        tie = accuracy == self.accuracy
+        better = valid & ((accuracy > self.accuracy) | (tie & (loss < self.loss)))
+        if not bool(better.any()):
+            return
+        self.epoch = torch.where(better, epoch, self.epoch)
+        self.accuracy = torch.where(better, accuracy, self.accuracy)
+        self.loss = torch.where(better, loss, self.loss)
+        self.state = engine.better_state(better, self.state)
+
+    def logits(self, engine: Engine, models: Tensor, ids: Tensor) -> Tensor:
+        """Class scores of some models at their best epochs."""
+        return engine.logits(ids, {name: value[models.to(value.device)] for name, value in self.state.items()})
+
+    def keep(self, models: Tensor) -> None:
+        """Continues with some models alone."""
+        self.epoch, self.accuracy, self.loss = self.epoch[models], self.accuracy[models], self.loss[models]
+        self.state = {name: value[models.to(value.device)] for name, value in self.state.items()}
