@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from ssread.common.versions import VERSION
 from ssread.errors import InputError
 from ssread.readout import GlobalReadout, Reading, SSRead
 
@@ -9,7 +10,7 @@ if TYPE_CHECKING:
     from ssread.estimator import SSReadClassifier
 
 __all__ = ["GlobalReadout", "InputError", "Reading", "SSRead", "SSReadClassifier", "__version__"]
-__version__ = "0.1.0"
+__version__ = VERSION
 
 
 def __getattr__(name: str) -> Any:  # whoever needs the layer alone does not wait for scikit-learn

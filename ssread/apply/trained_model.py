@@ -13,11 +13,10 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-import ssread
 from ssread.apply.features import Features
 from ssread.apply.model_card import model_card
 from ssread.common.files import new_folder
-from ssread.common.versions import versions
+from ssread.common.versions import VERSION, versions
 from ssread.data.graphset import GraphSet
 from ssread.errors import InputError
 from ssread.models.classifier import GraphClassifier
@@ -26,7 +25,7 @@ from ssread.models.factory import make_model
 __all__ = ["CARD", "CONFIG", "FORMAT", "WEIGHTS", "TrainedModel"]
 
 FORMAT = "ssread.TrainedModel"
-VERSION = 1  # of the format; a later one that this code cannot read has a larger number
+FORMAT_VERSION = 1  # of the format; a later one that this code cannot read has a larger number
 WEIGHTS, CONFIG, CARD = "model.safetensors", "config.json", "card.md"
 
 #: Graphs that go through a model at a time; on a CPU so few that their messages stay in its cache.
@@ -90,7 +89,7 @@ class TrainedModel:
             raise InputError("Only a model made by ssread.models.make_model can be saved: this one wraps a module.")
         config = {
             "format": FORMAT,
-            "version": VERSION,
+            "version": FORMAT_VERSION,
             "model": self.models[0].hyperparameters,
             "members": len(self.models),
             "class_names": self.class_names,
@@ -158,10 +157,10 @@ def _read_config(folder: Path) -> dict[str, Any]:
     if not isinstance(config, dict) or config.get("format") != FORMAT:
         raise InputError(f"{path} does not describe a model of ssread.")
     version = config.get("version")
-    if version != VERSION:
+    if version != FORMAT_VERSION:
         raise InputError(
-            f"{folder} has version {version!r} of the model format, this ssread ({ssread.__version__}) reads version "
-            f"{VERSION}: install the ssread that wrote it ({config.get('written_with')})."
+            f"{folder} has version {version!r} of the model format, this ssread ({VERSION}) reads version "
+            f"{FORMAT_VERSION}: install the ssread that wrote it ({config.get('written_with')})."
         )
     return config
 
