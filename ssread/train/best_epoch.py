@@ -11,9 +11,15 @@ __all__ = ["BestEpoch"]
 
 
 class BestEpoch:
-    """The best epoch of every model so far, by validation accuracy and then by validation loss, with its weights."""
+    """The best epoch of every model so far, with its weights.
 
-    def __init__(self, models: int):
+    Args:
+        models: How many there are.
+        selection: ``accuracy`` on the validation part (ties by loss), or ``loss``.
+    """
+
+    def __init__(self, models: int, selection: str = "accuracy"):
+        self._by_loss = selection == "loss"
         self.epoch = torch.zeros(models, dtype=torch.long)
         self.accuracy = torch.full((models,), -math.inf)
         self.loss = torch.full((models,), math.inf)
@@ -21,8 +27,9 @@ class BestEpoch:
 
     def update(self, engine: Engine, epoch: int, accuracy: Tensor, loss: Tensor, valid: Tensor) -> None:
         """Records an epoch: the weights of a model are kept where it is better than all before and ``valid`` [R]."""
+        less = loss < self.loss
         tie = accuracy == self.accuracy
-        better = valid & ((accuracy > self.accuracy) | (tie & (loss < self.loss)))
+        better = valid & (less if self._by_loss else (accuracy > self.accuracy) | (tie & less))
         if not bool(better.any()):
             return
         self.epoch = torch.where(better, epoch, self.epoch)

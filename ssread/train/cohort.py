@@ -16,7 +16,7 @@ from ssread.data.graphset import GraphSet
 from ssread.models.graphs import Graphs
 from ssread.neighbours import Neighbours
 from ssread.train.cuda_graphs import Recorder
-from ssread.train.engine import EVALUATION_BATCH, OutputPart, State, better_state, initial_objective
+from ssread.train.engine import EVALUATION_BATCH, OutputPart, State, better_state, initial_objective, move_towards
 from ssread.train.runs import Run, Training
 from ssread.train.seeds import Stream, seeded
 from ssread.train.stacked_adam import StackedAdam
@@ -65,6 +65,7 @@ class Cohort:
         parameters, self._buffers = stack_module_state(objectives)
         self._optimizer = StackedAdam(parameters, training.learning_rate, training.weight_decay)
         self._recorder = Recorder(self._graphs.device, say)
+        self._averaged: State = {}
         self._num_edges = 0
         self._ids = self._total = self._better = torch.empty(0)
         self._evaluated: _Evaluated | None = None
@@ -87,6 +88,17 @@ class Cohort:
         """The weights of the models' objectives by name, each [R, ...]; what is written there is trained from there."""
         return self._optimizer.parameters
 
+    def set_learning_rate(self, values: Tensor) -> None:
+        """See :class:`ssread.train.engine.Engine`."""
+        self._optimizer.set_learning_rate(values)
+
+    @torch.no_grad()
+    def average(self, weight: float) -> None:
+        """See :class:`ssread.train.engine.Engine`."""
+        if not self._averaged:
+            self._averaged = {name: value.detach().clone() for name, value in self._weights().items()}
+        move_towards(self._averaged, self._weights(), weight)
+
     def logits(self, ids: Tensor, state: State | None = None) -> Tensor:
         """See :class:`ssread.train.engine.Engine`."""
         return self._outputs("logits", ids, state)
@@ -97,7 +109,7 @@ class Cohort:
 
     def state(self) -> State:
         """See :class:`ssread.train.engine.Engine`."""
-        return {name: value.detach().clone() for name, value in self._weights().items()}
+        return {name: value.detach().clone() for name, value in self._judged().items()}
 
     def better_state(self, better: Tensor, best: State) -> State:
         """See :class:`ssread.train.engine.Engine`."""
@@ -108,7 +120,7 @@ class Cohort:
         self._better.copy_(better)
 
         def update() -> None:
-            chosen = better_state(self._better, self._weights(), best)
+            chosen = better_state(self._better, self._judged(), best)
             torch._foreach_copy_(list(best.values()), list(chosen.values()))
 
         with torch.no_grad():
@@ -120,6 +132,7 @@ class Cohort:
         self._forget()
         models = models.to(self._graphs.device)
         self._buffers = {n: b[models] for n, b in self._buffers.items()}
+        self._averaged = {n: value[models] for n, value in self._averaged.items()}
         self._optimizer = self._optimizer.select(models)
 
     def make_room(self, plan: Tensor) -> list[Bounds]:
@@ -192,11 +205,11 @@ class Cohort:
         last = self._evaluated
         if last is None or last.ids is not ids or last.name != name:
             parts = self._parts(ids)
-            self._evaluated = _Evaluated(ids, name, parts, self._output(name, parts, self._weights()))
+            self._evaluated = _Evaluated(ids, name, parts, self._output(name, parts, self._judged()))
             return self._evaluated.output.clone()
 
         def look_again() -> None:
-            last.output.copy_(self._output(name, last.parts, self._weights()))
+            last.output.copy_(self._output(name, last.parts, self._judged()))
 
         self._recorder.run(("output", id(ids), name), look_again)
         return last.output.clone()
@@ -237,6 +250,10 @@ class Cohort:
         mask = mask.to(x.dtype).view(-1, 1)
         attr = edge_attr[0] if edge_attr else None
         return Graphs(x, edge_index, attr, index, batch.batch_size, mask, neighbours, ptr)
+
+    def _judged(self) -> State:
+        """The averaged weights; those of the last step where nothing is averaged."""
+        return self._averaged or self._weights()
 
     def _weights(self) -> State:
         """The models' own weights and statistics, without what else their objectives have."""

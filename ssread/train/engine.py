@@ -14,7 +14,7 @@ from ssread.train.objective import Objective
 from ssread.train.runs import Run
 from ssread.train.seeds import Stream, seeded
 
-__all__ = ["EVALUATION_BATCH", "Engine", "OutputPart", "State", "better_state", "initial_objective"]
+__all__ = ["EVALUATION_BATCH", "Engine", "OutputPart", "State", "better_state", "initial_objective", "move_towards"]
 
 #: Weights and statistics of R models by name, each tensor with a leading dimension R.
 State = dict[str, Tensor]
@@ -29,17 +29,23 @@ class Engine(Protocol):
     def train_epoch(self, plan: Tensor) -> Tensor:
         """Takes a step on every batch of ``plan`` [steps, R, B] (-1 pads); returns mean losses over graphs, [2, R]."""
 
+    def set_learning_rate(self, values: Tensor) -> None:
+        """Sets the learning rate of every model, [R]."""
+
+    def average(self, weight: float) -> None:
+        """Moves the averaged weights towards the current ones by a share; judged and kept are the averaged ones."""
+
     def logits(self, ids: Tensor, state: State | None = None) -> Tensor:
-        """Class scores [R, n, C] of the graphs ``ids`` [R, n] (-1 pads), with the current weights or given ones."""
+        """Class scores [R, n, C] of the graphs ``ids`` [R, n] (-1 pads), with the averaged weights or given ones."""
 
     def vectors(self, ids: Tensor, state: State | None = None) -> Tensor:
         """Graph vectors [R, n, D], as :meth:`logits`."""
 
     def state(self) -> State:
-        """A copy of the current weights and statistics."""
+        """A copy of the averaged weights and statistics; those of the last step where nothing is averaged."""
 
     def better_state(self, better: Tensor, best: State) -> State:
-        """The current weights where ``better`` [R] is true, else those of ``best``, which may be overwritten."""
+        """The averaged weights where ``better`` [R] is true, else those of ``best``, which may be overwritten."""
 
     def keep(self, models: Tensor) -> None:
         """Continues with the models numbered ``models`` alone."""
@@ -69,6 +75,15 @@ def better_state(better: Tensor, current: State, best: State) -> State:
     if not best:
         return current
     return {name: torch.where(_broadcast(better, value), value, best[name]) for name, value in current.items()}
+
+
+def move_towards(averaged: State, current: State, weight: float) -> None:
+    """Moves averaged weights and statistics towards the current ones by a share, in place; counters are copied."""
+    for name, value in averaged.items():
+        if value.is_floating_point():
+            value.lerp_(current[name], weight)
+        else:
+            value.copy_(current[name])
 
 
 def _broadcast(models: Tensor, value: Tensor) -> Tensor:

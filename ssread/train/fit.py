@@ -134,7 +134,7 @@ class Loop:
         self._started = time.perf_counter()
         self.generators = [torch.Generator().manual_seed(seeded(run, Stream.ORDER)) for run in runs]
         self.curves: list[dict[str, list[float]]] = [{name: [] for name in CURVES} for _ in runs]
-        self.best = BestEpoch(len(runs))
+        self.best = BestEpoch(len(runs), training.selection)
         self.models = list(range(len(runs)))
         self.results: dict[int, RunResult] = {}
         self._validation = pad([fold.validation for fold in folds])
@@ -156,7 +156,10 @@ class Loop:
         """Trains every model for an epoch, judges it on its validation part, and stops those that are done."""
         members = [self._folds[r].train for r in self.models]
         plan = full_plan(members, [self.generators[r] for r in self.models], self._training.batch_size)
+        self._engine.set_learning_rate(torch.full((len(self.models),), self._training.learning_rate_at(epoch)))
         losses = self._engine.train_epoch(large_batches_together(plan, self._graphs, epoch))
+        if self._training.averaging > 0:
+            self._engine.average(1 / max(1.0, self._training.averaging * epoch))
         accuracy, valid_loss = _judge(self._engine.logits(self._validation).cpu(), self._labels, self._validation)
         values = torch.stack([*losses, accuracy, valid_loss], dim=1).tolist()
         for model, r in enumerate(self.models):

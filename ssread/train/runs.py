@@ -1,5 +1,6 @@
 """What a training is, and what comes out of it: plain data that travels to other processes and into the store."""
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +19,10 @@ class Training:
         batch_size: Graphs per step.
         learning_rate: Of Adam.
         weight_decay: Of Adam.
+        schedule: How the learning rate changes: ``constant``, or ``cosine``, which falls to 0 at the last epoch.
+        averaging: How many epochs the weights that are judged and kept are averaged over, as a share of the epochs
+            so far; 0 takes those of the last step.
+        selection: What chooses the epoch on the validation part: ``accuracy`` (ties by loss) or ``loss``.
         precision: Of a GPU's matrix products: ``float32``, or ``tf32``, which rounds their factors to 11 bits.
     """
 
@@ -27,6 +32,19 @@ class Training:
     learning_rate: float = 1e-3
     weight_decay: float = 1e-4
     precision: str = "float32"
+    schedule: str = "constant"
+    averaging: float = 0.0
+    selection: str = "accuracy"
+
+    def learning_rate_at(self, epoch: int) -> float:
+        """The learning rate of an epoch, counted from 1.
+
+        >>> Training(epochs=100, schedule="cosine", learning_rate=0.1).learning_rate_at(51)
+        0.05
+        """
+        if self.schedule == "constant":
+            return self.learning_rate
+        return self.learning_rate * (1 + math.cos(math.pi * (epoch - 1) / self.epochs)) / 2
 
 
 @dataclass(frozen=True)

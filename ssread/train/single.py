@@ -8,7 +8,7 @@ from torch.func import functional_call
 
 from ssread.data.graphset import GraphSet
 from ssread.models.graphs import Graphs
-from ssread.train.engine import EVALUATION_BATCH, OutputPart, State, better_state, initial_objective
+from ssread.train.engine import EVALUATION_BATCH, OutputPart, State, better_state, initial_objective, move_towards
 from ssread.train.runs import Run, Training
 from ssread.train.seeds import Stream, seeded
 
@@ -32,6 +32,7 @@ class Single:
         self._optimizer = torch.optim.Adam(
             self._objective.parameters(), lr=training.learning_rate, weight_decay=training.weight_decay, fused=True
         )
+        self._averaged: State = {}
         self._evaluated: dict[tuple[int, ...], Graphs] = {}  # the same parts are evaluated after every epoch
         torch.manual_seed(seeded(run, Stream.DROPOUT))
 
@@ -54,6 +55,19 @@ class Single:
         self._optimizer.step()
         return losses.detach()
 
+    def set_learning_rate(self, values: Tensor) -> None:
+        """See :class:`Engine`."""
+        for group in self._optimizer.param_groups:
+            group["lr"] = float(values)
+
+    @torch.no_grad()
+    def average(self, weight: float) -> None:
+        """See :class:`Engine`."""
+        current = {name: value.unsqueeze(0) for name, value in self._model.state_dict().items()}
+        if not self._averaged:
+            self._averaged = {name: value.clone() for name, value in current.items()}
+        move_towards(self._averaged, current, weight)
+
     def logits(self, ids: Tensor, state: State | None = None) -> Tensor:
         """See :class:`Engine`."""
         return self._outputs("logits", ids, state)
@@ -64,11 +78,15 @@ class Single:
 
     def state(self) -> State:
         """See :class:`Engine`."""
-        return {name: value.detach().clone().unsqueeze(0) for name, value in self._model.state_dict().items()}
+        return {name: value.clone() for name, value in self._judged().items()}
 
     def better_state(self, better: Tensor, best: State) -> State:
         """See :class:`Engine`."""
         return better_state(better, self.state(), best)
+
+    def _judged(self) -> State:
+        """The averaged weights; those of the last step where nothing is averaged."""
+        return self._averaged or {name: value.unsqueeze(0) for name, value in self._model.state_dict().items()}
 
     def keep(self, models: Tensor) -> None:
         """See :class:`Engine`; there is nothing to leave out."""
@@ -78,6 +96,7 @@ class Single:
         tensors = {f"objective/{name}": value for name, value in self._objective.state_dict().items()}
         for number, moments in self._optimizer.state_dict()["state"].items():
             tensors |= {f"optimizer/{number}/{name}": value for name, value in moments.items()}
+        tensors |= {f"averaged/{name}": value for name, value in self._averaged.items()}
         return {name: value.detach().clone() for name, value in (tensors | {"random": torch.get_rng_state()}).items()}
 
     def restore(self, tensors: dict[str, Tensor]) -> None:
@@ -90,15 +109,15 @@ class Single:
                 _, number, moment = name.split("/")
                 moments.setdefault(int(number), {})[moment] = value
         self._optimizer.load_state_dict({**self._optimizer.state_dict(), "state": moments})
+        self._averaged = {n.removeprefix("averaged/"): v for n, v in tensors.items() if n.startswith("averaged/")}
         torch.set_rng_state(tensors["random"])
 
     @torch.no_grad()
     def _outputs(self, name: str, ids: Tensor, state: State | None) -> Tensor:
         self._objective.eval()
         part_of_output = OutputPart(self._model, name)
-        weights = (
-            part_of_output.state_dict() if state is None else {f"model.{n}": value[0] for n, value in state.items()}
-        )
+        state = self._judged() if state is None else state
+        weights = {f"model.{n}": value[0] for n, value in state.items()}
         batches = (self._evaluation_batch(part) for part in ids[0].split(EVALUATION_BATCH))
         return torch.cat([functional_call(part_of_output, weights, (batch,)) for batch in batches]).unsqueeze(0)
 
