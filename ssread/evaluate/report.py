@@ -12,7 +12,7 @@ from rich.table import Table
 
 from ssread.common.markdown import markdown_table
 from ssread.common.plain_json import without_nan
-from ssread.evaluate.keys import FIXED_BUDGET, LINEAR, SELECTION
+from ssread.evaluate.keys import FIXED_BUDGET, LINEAR, SELECTIONS
 from ssread.evaluate.statistics import ALPHA, Comparison, Summary, format_p, holm
 from ssread.published.results import PaperResult
 from ssread.train.runs import Training
@@ -102,9 +102,11 @@ def selection_rule(
     linear = (learn, task) != ("supervised", "class")
     base = "gin + ssread(sum)" if linear else "gcn + ssread(sum)"
     positions = f"by mean validation accuracy of {base}" if positions_chosen else "given"
-    epoch = f"{SELECTION}, patience {training.patience}"
-    if (most := training.epochs) != Training().epochs:
-        epoch += f", at most {most} epochs"
+    most = training.epochs
+    epoch = f"{SELECTIONS[training.selection]}, "
+    epoch += f"{most} epochs" if training.patience >= most else f"patience {training.patience}, at most {most} epochs"
+    if training.averaging:
+        epoch += f", weights averaged over the last {100 * training.averaging:.0f} %"
     if learn != "supervised":
         epoch = f"{FIXED_BUDGET} ({most}), on all graphs without labels, one encoder per seed"
     seeds = "1 seed" if num_seeds == 1 else f"{num_seeds} seeds"

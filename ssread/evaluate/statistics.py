@@ -9,9 +9,10 @@ from scipy import stats
 
 from ssread.errors import InputError
 
-__all__ = ["ALPHA", "Comparison", "Summary", "compare", "fold_ratio", "holm", "summarize"]
+__all__ = ["ALPHA", "MARGIN", "Comparison", "Summary", "compare", "fold_ratio", "holm", "summarize"]
 
 ALPHA = 0.05  # the paper's bold face, and one minus the level of every interval
+MARGIN = 0.01  # differences up to one point count as equal
 NOTHING = float("nan")
 
 
@@ -51,6 +52,9 @@ class Comparison:
         wins: In how many the candidate is better.
         ties: In how many both are equal.
         names: What baseline and candidate are called.
+        margin: Differences up to this one count as equal.
+        equal_p: Of two one-sided tests (Schuirmann 1987), with the variance of the corrected test: that the difference
+            lies beyond the margin on either side. Small where both are shown to be equal within the margin.
     """
 
     baseline: Summary
@@ -63,16 +67,21 @@ class Comparison:
     wins: int
     ties: int
     names: tuple[str, str] = ("GRead", "SSRead")
+    margin: float = MARGIN
+    equal_p: float = NOTHING
 
     @property
     def finding(self) -> str:
-        """In a word or two: ``better``, ``worse``, with ``perhaps`` if only the paired test says so, or neither."""
+        """In a few words: ``better`` or ``worse`` by the corrected test; else ``equal within`` the margin where that is
+        shown; else ``perhaps better`` or ``perhaps worse`` by the paired test alone; else ``undecided``."""
         if self.pairs < 2:
             return "too few pairs"
         direction = "better" if self.difference > 0 else "worse"
         if self.corrected_p <= ALPHA:
             return direction
-        return f"perhaps {direction}" if self.p <= ALPHA else "no difference shown"
+        if self.equal_p <= ALPHA:
+            return f"equal within {_in_points(self.margin)}"
+        return f"perhaps {direction}" if self.p <= ALPHA else "undecided"
 
     @property
     def verdict(self) -> str:
@@ -86,9 +95,16 @@ class Comparison:
         if self.finding.startswith("perhaps"):
             corrected = f"but corrected for shared training graphs p {_equals(self.corrected_p)}"
             return f"{name} is {self.finding}: {points}, p {_equals(self.p)}, {corrected}"
-        if self.finding == "no difference shown":
-            return f"no difference that {self.pairs} pairs could show: {points}, {tests}"
+        if self.finding.startswith("equal"):
+            low, high = (f"{100 * end:+.1f}" for end in self.interval)
+            return f"{' and '.join(self.names)} are {self.finding}: {points} (95 % interval {low} to {high})"
+        if self.finding == "undecided":
+            return f"undecided after {self.pairs} pairs: {points}, {tests}"
         return f"{name} is {self.finding}: {points}, {tests}"
+
+
+def _in_points(margin: float) -> str:
+    return "1 point" if margin == 0.01 else f"{100 * margin:g} points"
 
 
 def format_p(p: float) -> str:
@@ -134,6 +150,7 @@ def compare(
     *,
     test_to_train: float | None = None,
     names: tuple[str, str] = ("GRead", "SSRead"),
+    margin: float = MARGIN,
 ) -> Comparison:
     """Compare two readouts that were trained on the same folds with the same seeds.
 
@@ -145,6 +162,7 @@ def compare(
             cross-validation Bouckaert and Frank 2004) takes the variance of the mean of n differences as
             (1/n + this ratio) times theirs.
         names: What the two are called in the verdict.
+        margin: Differences up to this one count as equal.
 
     >>> print(compare([[0.80, 0.82, 0.78, 0.81]], [[0.84, 0.85, 0.83, 0.84]]).verdict)
     SSRead is better: +3.7 points, p = .004 (corrected .01)
@@ -170,6 +188,8 @@ def compare(
         wins=int((differences > 0).sum()),
         ties=int((differences == 0).sum()),
         names=names,
+        margin=margin,
+        equal_p=_equal_p(mean, corrected_error, pairs, margin),
     )
 
 
@@ -223,6 +243,13 @@ def _p_value(mean: float, error: float, count: int) -> float:
     if error == 0:
         return 1.0 if mean == 0 else 0.5 ** (count - 1)
     return float(2 * stats.t.sf(abs(mean) / error, count - 1))
+
+
+def _equal_p(mean: float, error: float, count: int, margin: float) -> float:
+    """The larger p of two one-sided t-tests; without spread there is nothing to test."""
+    if count < 2 or not np.isfinite(error) or error == 0:
+        return NOTHING
+    return float(stats.t.sf((margin - abs(mean)) / error, count - 1))
 
 
 def _interval(mean: float, error: float, count: int) -> tuple[float, float]:

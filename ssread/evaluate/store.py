@@ -75,7 +75,7 @@ class Store:
             "seed": int(run.seed),
             "fold": int(run.fold),
             "num_folds": int(run.num_folds),
-            "selection": selection(run.learn, run.task),
+            "selection": selection(training, run.learn, run.task),
             "valid_accuracy": float(result.valid_accuracy),
             "valid_loss": float(result.valid_loss),
             "test_accuracy": score(result),

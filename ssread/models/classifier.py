@@ -4,11 +4,14 @@ import inspect
 from dataclasses import dataclass, replace
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 from torch_geometric.nn.inits import reset
 
+from ssread import segment
 from ssread.errors import InputError
 from ssread.models.graphs import Encoder, Encoding, Graphs
+from ssread.models.layers import GraphNorm
 from ssread.readout import GlobalReadout, Reading, SSRead
 
 __all__ = ["GraphClassifier", "Output", "Wrapped"]
@@ -71,6 +74,7 @@ class GraphClassifier(nn.Module):
         readout: Turns them into graph vectors; as wide as the encoder's output.
         head: Turns graph vectors into class scores.
         hyperparameters: What ``make_model`` rebuilds this model from.
+        norm: Normalises graph vectors before the head; None hands them over as the readout returns them.
     """
 
     def __init__(
@@ -79,6 +83,7 @@ class GraphClassifier(nn.Module):
         readout: GlobalReadout | SSRead,
         head: nn.Module,
         hyperparameters: dict[str, Any] | None = None,
+        norm: GraphNorm | None = None,
     ):
         super().__init__()
         if encoder.out_channels != readout.in_channels:
@@ -88,6 +93,7 @@ class GraphClassifier(nn.Module):
         self.encoder = encoder
         self.readout = readout
         self.head = head
+        self.norm = norm
         self.hyperparameters = hyperparameters
 
     def reset_parameters(self) -> None:
@@ -95,20 +101,37 @@ class GraphClassifier(nn.Module):
         reset(self.encoder)
         reset(self.readout)
         reset(self.head)
+        reset(self.norm)
 
     def run(self, *graphs: Any, **named: Any) -> Output:
         """Logits, graph vectors, positions and losses from one pass."""
         given = Graphs.of(*graphs, **named)
         encoding = self.encoder(given)
-        reading, vectors = self.read(encoding, given.batch_size)
+        reading, vectors = self.read(encoding, given.batch_size, self._real(given))
         return Output(self.head(vectors), vectors, encoding, reading)
 
-    def read(self, encoding: Encoding, batch_size: int) -> tuple[Reading, Tensor]:
-        """What the readout finds in an encoder's rows, and the vectors of the graphs, [B, out_channels]."""
+    def read(self, encoding: Encoding, batch_size: int, real: Tensor | None = None) -> tuple[Reading, Tensor]:
+        """What the readout finds in an encoder's rows, and the vectors of the graphs, [B, out_channels].
+
+        Args:
+            encoding: The rows.
+            batch_size: The number of graphs B.
+            real: The graphs that count when vectors are normalised in training, [B]; None for all.
+        """
         # Rows dropped by pooling form one more group, which is read like the others and cut off.
         size = batch_size + int(encoding.dropped)
         reading = self.readout.read(encoding.x, encoding.groups(size), encoding.ptr, dim_size=encoding.heights * size)
-        return reading, encoding.added_up(reading.vectors)[:batch_size]
+        vectors = encoding.added_up(reading.vectors)[:batch_size]
+        return reading, vectors if self.norm is None else self.norm(vectors, real)
+
+    def _real(self, graphs: Graphs) -> Tensor | None:
+        """The graphs that have nodes, but for the dummy of a padded batch, [B]; None where nobody asks."""
+        if self.norm is None or not self.training:
+            return None
+        nodes = segment.count(graphs.batch, graphs.batch_size)
+        if graphs.mask is not None:
+            nodes = torch.cat([nodes[:-1], torch.zeros_like(nodes[-1:])])
+        return nodes > 0
 
     def forward(self, *graphs: Any, **named: Any) -> Tensor:
         """Class scores, [B, num_classes]."""

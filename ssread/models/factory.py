@@ -17,7 +17,7 @@ from ssread.models.gcn import GCN
 from ssread.models.gin import GIN
 from ssread.models.graphs import Encoder
 from ssread.models.gunet import GraphUNet
-from ssread.models.layers import head
+from ssread.models.layers import GraphNorm, head
 from ssread.models.sagpool import SAGPool
 from ssread.models.structure_blind import StructureBlind
 from ssread.readout import GlobalReadout, SSRead
@@ -84,6 +84,7 @@ def make_model(
     hidden_channels: int | None = None,
     num_layers: int | None = None,
     dropout: float = 0.5,
+    normalize: bool = True,
     **options: Any,
 ) -> GraphClassifier:
     """A graph classifier by name, with either readout.
@@ -101,6 +102,8 @@ def make_model(
         hidden_channels: Width of the layers, by default 128 (``dgcnn``: its original's 32).
         num_layers: Number of layers, by default that of Table II.
         dropout: In ``gcn``, ``gin`` and ``structure_blind`` after every layer; in every MLP head.
+        normalize: Whether graph vectors are normalised over the batch before the head; the dropout after the last layer
+            then acts on them, so that positions are read from whole node vectors. The paper does neither.
         options: What some architectures alone take: ``jumping`` of gcn and gin (nodes keep the outputs of all layers),
             ``ratio`` of sagpool, ``ratios`` of gunet, ``num_clusters`` of diffpool.
 
@@ -119,7 +122,7 @@ def make_model(
     architecture = ARCHITECTURES[name]
     aggr = architecture.aggr if aggr is None else aggr
     takes = inspect.signature(architecture.encoder).parameters
-    common = ("in_channels", "edge_channels", "hidden_channels", "num_layers", "dropout")
+    common = ("in_channels", "edge_channels", "hidden_channels", "num_layers", "dropout", "last_dropout")
     own = [parameter for parameter in takes if parameter not in common]
     for unknown in options.keys() - set(own):
         known = [p for p in inspect.signature(make_model).parameters if p not in ("name", "options")]
@@ -138,7 +141,8 @@ def make_model(
         **{parameter: takes[parameter].default for parameter in own},
         **options,
     }
-    encoder = architecture.encoder(**{key: value for key, value in arguments.items() if key in takes})
+    given = {**arguments, "last_dropout": not normalize}
+    encoder = architecture.encoder(**{key: value for key, value in given.items() if key in takes})
     read = _readout(encoder.out_channels, readout, aggr, num_positions, gamma, aggr_kwargs)
     hyperparameters = {
         "name": name,
@@ -148,10 +152,12 @@ def make_model(
         "num_positions": num_positions,
         "gamma": gamma,
         "aggr_kwargs": None if aggr_kwargs is None else dict(aggr_kwargs),
+        "normalize": normalize,
         **arguments,
     }
+    norm = GraphNorm(read.out_channels, dropout if "last_dropout" in takes else 0.0) if normalize else None
     classify = head(read.out_channels, num_classes, hidden_channels, architecture.head_layers, dropout)
-    return GraphClassifier(encoder, read, classify, hyperparameters)
+    return GraphClassifier(encoder, read, classify, hyperparameters, norm)
 
 
 def model_for(graphs: "GraphSet", name: str, **arguments: Any) -> GraphClassifier:

@@ -54,7 +54,8 @@ class StoredResults:
 
     def __init__(self, rows: pd.DataFrame, dataset: str, experiment: Experiment):
         self.dataset = dataset
-        rows = rows[(rows["dataset"] == dataset) & (rows["selection"] == selection(experiment.learn, experiment.task))]
+        rule = selection(experiment.training, experiment.learn, experiment.task)
+        rows = rows[(rows["dataset"] == dataset) & (rows["selection"] == rule)]
         wanted = canonical_json(dataclasses.asdict(experiment.training))
         same = [text for text in rows["training"].unique() if _with_defaults(text) == wanted]
         rows = rows[rows["training"].isin(same)]

@@ -15,7 +15,7 @@ class BestEpoch:
 
     Args:
         models: How many there are.
-        selection: ``accuracy`` on the validation part (ties by loss), or ``loss``.
+        selection: ``loss``, or the accuracy that :meth:`update` gets (ties by loss).
     """
 
     def __init__(self, models: int, selection: str = "accuracy"):

@@ -137,7 +137,7 @@ class Loop:
         self.best = BestEpoch(len(runs), training.selection)
         self.models = list(range(len(runs)))
         self.results: dict[int, RunResult] = {}
-        self._validation = pad([fold.validation for fold in folds])
+        self._set_parts()
         self._active = torch.ones(len(runs), dtype=torch.bool)
         self._failed = torch.zeros(len(runs), dtype=torch.bool)
 
@@ -160,7 +160,8 @@ class Loop:
         losses = self._engine.train_epoch(large_batches_together(plan, self._graphs, epoch))
         if self._training.averaging > 0:
             self._engine.average(1 / max(1.0, self._training.averaging * epoch))
-        accuracy, valid_loss = _judge(self._engine.logits(self._validation).cpu(), self._labels, self._validation)
+        logits = self._engine.logits(self._judged_on).cpu()
+        accuracy, valid_loss = _judge(logits, self._labels, self._validation)
         values = torch.stack([*losses, accuracy, valid_loss], dim=1).tolist()
         for model, r in enumerate(self.models):
             if bool(self._active[model]):
@@ -169,6 +170,8 @@ class Loop:
                 if progress is not None:
                     progress(self._runs[r], epoch, accuracy[model].item())
         self._failed |= self._active & ~(losses.sum(dim=0).isfinite() & valid_loss.isfinite())
+        if self._training.selection == "seen":
+            accuracy, _ = _judge(logits, self._labels, self._judged_on)
         self.best.update(self._engine, epoch, accuracy, valid_loss, self._active & ~self._failed)
         out_of_patience = epoch - self.best.epoch >= self._training.patience
         self._active &= ~(self._failed | out_of_patience | (epoch == self._training.epochs))
@@ -188,8 +191,16 @@ class Loop:
         if self.models:
             self._engine.keep(staying)
             self.best.keep(staying)
-            self._validation = pad([self._folds[r].validation for r in self.models])
+            self._set_parts()
             self._active, self._failed = self._active[staying], self._failed[staying]
+
+    def _set_parts(self) -> None:
+        """The graphs that every model is judged on after an epoch, its validation part first, and that part alone."""
+        folds = [self._folds[r] for r in self.models]
+        self._validation = pad([fold.validation for fold in folds])
+        self._judged_on = self._validation
+        if self._training.selection == "seen":
+            self._judged_on = pad([torch.cat([fold.validation, fold.train]) for fold in folds])
 
     def _result(self, model: int, logits: Tensor | None) -> RunResult:
         r = self.models[model]
@@ -215,7 +226,8 @@ class Loop:
 
 
 def _judge(logits: Tensor, labels: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:
-    """Accuracy and mean cross entropy of every model on its part, [R] each."""
+    """Accuracy and mean cross entropy of every model on its part ``ids``, which its logits begin with, [R] each."""
+    logits = logits[:, : ids.size(1)]
     real = ids >= 0
     y = labels[ids.clamp(min=0)]
     count = real.sum(dim=1)

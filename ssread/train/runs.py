@@ -20,9 +20,11 @@ class Training:
         learning_rate: Of Adam.
         weight_decay: Of Adam.
         schedule: How the learning rate changes: ``constant``, or ``cosine``, which falls to 0 at the last epoch.
-        averaging: How many epochs the weights that are judged and kept are averaged over, as a share of the epochs
-            so far; 0 takes those of the last step.
-        selection: What chooses the epoch on the validation part: ``accuracy`` (ties by loss) or ``loss``.
+        averaging: The weights that are judged and kept are averaged over this share of the epochs so far, batch-norm
+            statistics included; 0 takes those of the last step.
+        selection: What chooses the epoch: ``accuracy`` on the validation part (ties by loss), ``loss`` there, or
+            ``seen``, the accuracy on training and validation parts together, as the authors' public code does.
+        recipe: The name of the recipe that these settings come from: see :mod:`ssread.train.recipes`.
         precision: Of a GPU's matrix products: ``float32``, or ``tf32``, which rounds their factors to 11 bits.
     """
 
@@ -35,6 +37,7 @@ class Training:
     schedule: str = "constant"
     averaging: float = 0.0
     selection: str = "accuracy"
+    recipe: str = "paper"
 
     def learning_rate_at(self, epoch: int) -> float:
         """The learning rate of an epoch, counted from 1.
