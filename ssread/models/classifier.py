@@ -1,4 +1,4 @@
-"""A graph classifier: encoder -> readout -> head, and all that one pass of it finds out."""
+"""A graph classifier: encoder -> readout -> head, and the result of one pass."""
 
 import inspect
 from dataclasses import dataclass, replace
@@ -19,27 +19,33 @@ __all__ = ["GraphClassifier", "Output", "Wrapped"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Output:
-    """All that one pass of a classifier finds out about a batch of graphs.
+    """The result of one pass of a classifier over a batch of graphs.
 
     Attributes:
         logits: Class scores, [B, num_classes].
-        vectors: Graph vectors, [B, out_channels of the readout].
         encoding: Node vectors, the graph of each (B for those dropped by pooling), and auxiliary losses per graph.
-        reading: The structural position and the costs of every row of ``encoding.x``.
+        reading: Graph vectors, alignment costs, and the structural position of every row of ``encoding.x``.
     """
 
     logits: Tensor
-    vectors: Tensor
     encoding: Encoding
     reading: Reading
 
+    @property
+    def vectors(self) -> Tensor:
+        """Graph vectors, [B, out_channels of the readout]."""
+        return self.reading.vectors
+
     def alignment_costs(self) -> Tensor:
-        """The smoothed alignment cost of every graph (Equation 4), [B]; zeros for the global readout."""
-        return self.encoding.added_up(self.reading.alignment_costs())[: self.logits.size(0)]
+        """The smoothed alignment cost of every graph (Equation 4), [B]; zeros for the global readout.
+
+        Costs of a graph that is read at several heights are added up. Nodes dropped by pooling do not count.
+        """
+        return self.reading.alignment_costs()
 
     def alignment_loss(self) -> Tensor:
-        """The alignment loss (Equation 6), averaged over the graphs; reaches the prototypes alone."""
-        return self.alignment_costs().sum() / max(self.logits.size(0), 1)
+        """The alignment loss (Equation 6), which reaches the prototypes alone: see :meth:`Reading.alignment_loss`."""
+        return self.reading.alignment_loss()
 
     def auxiliary_costs(self) -> Tensor:
         """The encoder's own losses added up, one value per graph, [B]; zeros where it has none."""
@@ -53,8 +59,11 @@ class Output:
         return self.auxiliary_costs().sum() / max(self.logits.size(0), 1)
 
     def first(self, num_graphs: int) -> "Output":
-        """The same for the first graphs only: cuts the dummy graph of a padded batch off."""
-        return replace(self, logits=self.logits[:num_graphs], vectors=self.vectors[:num_graphs])
+        """The output of the first graphs only, without the dummy graph of a padded batch."""
+        if num_graphs == self.logits.size(0):
+            return self
+        reading = self.reading.map_graphs(lambda values: values[:num_graphs])
+        return replace(self, logits=self.logits[:num_graphs], reading=reading)
 
     def __repr__(self) -> str:
         return f"Output(logits={list(self.logits.shape)}, vectors={list(self.vectors.shape)}, {self.encoding!r})"
@@ -104,14 +113,14 @@ class GraphClassifier(nn.Module):
         reset(self.norm)
 
     def run(self, *graphs: Any, **named: Any) -> Output:
-        """Logits, graph vectors, positions and losses from one pass."""
+        """Computes logits, graph vectors, positions and losses in one forward pass."""
         given = Graphs.of(*graphs, **named)
         encoding = self.encoder(given)
-        reading, vectors = self.read(encoding, given.batch_size, self._real(given))
-        return Output(self.head(vectors), vectors, encoding, reading)
+        reading = self.read(encoding, given.batch_size, self._real(given))
+        return Output(self.head(reading.vectors), encoding, reading)
 
-    def read(self, encoding: Encoding, batch_size: int, real: Tensor | None = None) -> tuple[Reading, Tensor]:
-        """What the readout finds in an encoder's rows, and the vectors of the graphs, [B, out_channels].
+    def read(self, encoding: Encoding, batch_size: int, real: Tensor | None = None) -> Reading:
+        """Reads an encoder's rows into graph vectors, [B, out_channels], normalised where the model does that.
 
         Args:
             encoding: The rows.
@@ -121,8 +130,9 @@ class GraphClassifier(nn.Module):
         # Rows dropped by pooling form one more group, which is read like the others and cut off.
         size = batch_size + int(encoding.dropped)
         reading = self.readout.read(encoding.x, encoding.groups(size), encoding.ptr, dim_size=encoding.heights * size)
-        vectors = encoding.added_up(reading.vectors)[:batch_size]
-        return reading, vectors if self.norm is None else self.norm(vectors, real)
+        if encoding.heights > 1 or encoding.dropped:
+            reading = reading.map_graphs(lambda values: encoding.added_up(values)[:batch_size])
+        return reading if self.norm is None else replace(reading, vectors=self.norm(reading.vectors, real))
 
     def _real(self, graphs: Graphs) -> Tensor | None:
         """The graphs that have nodes, but for the dummy of a padded batch, [B]; None where nobody asks."""
