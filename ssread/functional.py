@@ -50,13 +50,20 @@ def closest(costs: Tensor) -> Tensor:
     return costs.detach().min(dim=-1).indices
 
 
-def soft_min(values: Tensor, gamma: float, dim: int = -1) -> Tensor:
+def soft_min(values: Tensor, gamma: float, dim: int = -1, epsilon: float = 0.0) -> Tensor:
     r"""The smoothed minimum along a dimension (Equation 5).
 
     .. math:: \min\nolimits_\gamma \{a_1, ..., a_n\} = -\gamma \log \sum_i e^{-a_i / \gamma}
 
     ``gamma = 0`` gives the minimum itself. The smallest value is subtracted first, so that neither the result nor its
     gradient (the soft alignment weights, which sum to one) can overflow or vanish.
+
+    Args:
+        values: Any values.
+        gamma: The smoothing.
+        dim: The dimension.
+        epsilon: Added inside the logarithm, as the authors' public code does. Where all values are large against
+            gamma, it alone is left: the result is a constant, and the gradient vanishes.
 
     >>> round(soft_min(torch.tensor([1.0, 1.0]), gamma=0.01).item(), 5)  # 1 - 0.01 log 2
     0.99307
@@ -67,6 +74,8 @@ def soft_min(values: Tensor, gamma: float, dim: int = -1) -> Tensor:
         raise InputError(f"gamma smooths the minimum and must be 0 or more, but {gamma} was given.")
     if gamma < torch.finfo(values.dtype).tiny:  # equals the minimum in this precision, and 1 / gamma would overflow
         return values.min(dim=dim).values
+    if epsilon > 0:
+        return -gamma * ((-values / gamma).exp().sum(dim=dim) + epsilon).log()
     smallest = values.detach().amin(dim=dim, keepdim=True)
     terms = ((smallest - values) / gamma).exp()  # the largest is 1: nothing overflows, the sum never vanishes
     return torch.sub(smallest.squeeze(dim), terms.sum(dim=dim).log(), alpha=gamma)

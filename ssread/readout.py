@@ -38,6 +38,8 @@ class SSRead(Aggregation):
         aggr: The aggregation phi: ``sum``, ``max``, ``mean``, ``attention``, ``set2set`` or ``sort``, any PyG
             ``Aggregation``, or a list of these, whose results are concatenated.
         gamma: The smoothing of the alignment loss; 0 uses the hard minimum.
+        epsilon: Added inside the logarithm of the soft minimum, as the authors' public code does: see
+            :func:`ssread.functional.soft_min`. Prototypes far from all nodes then never move.
         aggr_kwargs: Passed to the named aggregation.
 
     >>> readout = SSRead(in_channels=16, num_positions=4)
@@ -51,7 +53,13 @@ class SSRead(Aggregation):
     """
 
     def __init__(
-        self, in_channels: int, num_positions: int, aggr: Aggr = "sum", gamma: float = 0.01, **aggr_kwargs: object
+        self,
+        in_channels: int,
+        num_positions: int,
+        aggr: Aggr = "sum",
+        gamma: float = 0.01,
+        epsilon: float = 0.0,
+        **aggr_kwargs: object,
     ):
         super().__init__()
         if num_positions < 1:
@@ -59,7 +67,7 @@ class SSRead(Aggregation):
         if not gamma >= 0:
             raise InputError(f"gamma smooths the alignment loss and must be 0 or more, but {gamma} was given.")
         self.num_positions = num_positions
-        self.gamma = gamma
+        self.gamma, self.epsilon = gamma, epsilon
         self.per_position = GlobalReadout(in_channels, aggr, **aggr_kwargs)
         self.in_channels = in_channels
         self.out_channels = num_positions * self.per_position.out_channels
@@ -112,13 +120,13 @@ class SSRead(Aggregation):
         """
         nodes = Nodes(x, index, ptr, dim_size, dim, self.in_channels)
         H, P, costs = nodes.x if reach_nodes else nodes.x.detach(), self.prototypes, None
-        if kernels.usable(H) and not reach_nodes:
+        if kernels.usable(H) and not reach_nodes and not self.epsilon:
             from ssread.kernels import read
 
             positions, node_costs = read.align(H, direction(P), self.gamma)
         else:
             costs = cosine_cost(H, P)
-            positions, node_costs = closest(costs), soft_min(costs, self.gamma)
+            positions, node_costs = closest(costs), soft_min(costs, self.gamma, epsilon=self.epsilon)
         return Reading(
             vectors=nodes.shape_graphs(self._aggregate(nodes, positions)),
             positions=nodes.shape_nodes(positions),
@@ -145,7 +153,7 @@ class SSRead(Aggregation):
         """
         nodes = Nodes(x, index, None, dim_size, -2, self.in_channels)
         costs = cosine_cost(nodes.x if reach_nodes else nodes.x.detach(), self.prototypes)
-        return soft_min(costs, self.gamma).sum() / (nodes.num_graphs or 1)
+        return soft_min(costs, self.gamma, epsilon=self.epsilon).sum() / (nodes.num_graphs or 1)
 
     def usage(self, x: Tensor) -> Tensor:
         """The share of nodes aligned with every position, [K]; it is 0 for a position that no node takes."""

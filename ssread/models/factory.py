@@ -80,6 +80,7 @@ def make_model(
     aggr: Aggr | None = None,
     num_positions: int = 4,
     gamma: float = 0.01,
+    epsilon: float = 0.0,
     aggr_kwargs: Mapping[str, object] | None = None,
     hidden_channels: int | None = None,
     num_layers: int | None = None,
@@ -98,6 +99,7 @@ def make_model(
         aggr: The aggregation phi, by default the original's: see :class:`ssread.GlobalReadout`.
         num_positions: The number of structural positions K of SSRead.
         gamma: The smoothing of SSRead's alignment loss.
+        epsilon: Of SSRead's soft minimum; 0 but in the recipe of the authors' public code.
         aggr_kwargs: For the aggregation: ``k`` of sort, ``processing_steps`` of set2set.
         hidden_channels: Width of the layers, by default 128 (``dgcnn``: its original's 32).
         num_layers: Number of layers, by default that of Table II.
@@ -143,7 +145,7 @@ def make_model(
     }
     given = {**arguments, "last_dropout": not normalize}
     encoder = architecture.encoder(**{key: value for key, value in given.items() if key in takes})
-    read = _readout(encoder.out_channels, readout, aggr, num_positions, gamma, aggr_kwargs)
+    read = _readout(encoder.out_channels, readout, aggr, num_positions, gamma, aggr_kwargs, epsilon)
     hyperparameters = {
         "name": name,
         "num_classes": num_classes,
@@ -151,6 +153,7 @@ def make_model(
         "aggr": aggr,
         "num_positions": num_positions,
         "gamma": gamma,
+        "epsilon": epsilon,
         "aggr_kwargs": None if aggr_kwargs is None else dict(aggr_kwargs),
         "normalize": normalize,
         **arguments,
@@ -206,10 +209,11 @@ def _readout(
     num_positions: int,
     gamma: float,
     aggr_kwargs: Mapping[str, object] | None,
+    epsilon: float = 0.0,
 ) -> GlobalReadout | SSRead:
     aggr = copy.deepcopy(aggr)  # a module handed in must not be shared between models
     if name == "global":
         return GlobalReadout(in_channels, aggr, **(aggr_kwargs or {}))
     if name == "ssread":
-        return SSRead(in_channels, num_positions, aggr, gamma, **(aggr_kwargs or {}))
+        return SSRead(in_channels, num_positions, aggr, gamma, epsilon, **(aggr_kwargs or {}))
     raise InputError(f"There is no readout {name!r}. Choose ssread or global.")

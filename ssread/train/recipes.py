@@ -51,7 +51,7 @@ RECIPES = {
     "public": Recipe(
         "The authors' public code: width 300, 500 epochs, the epoch chosen with the training part.",
         Training(epochs=500, patience=500, selection="seen", recipe="public"),
-        {"hidden_channels": 300, "dropout": 0.5, "soft_min_epsilon": 1e-12},
+        {"hidden_channels": 300, "dropout": 0.5, "epsilon": 1e-12},
         dropouts=(0.5,),
     ),
 }
