@@ -97,7 +97,8 @@ class Comparison:
             return f"{name} is {self.finding}: {points}, p {_equals(self.p)}, {corrected}"
         if self.finding.startswith("equal"):
             low, high = (f"{100 * end:+.1f}" for end in self.interval)
-            return f"{' and '.join(self.names)} are {self.finding}: {points} (95 % interval {low} to {high})"
+            interval = f" (95 % interval {low} to {high})" if np.isfinite(self.interval).all() else ""
+            return f"{' and '.join(self.names)} are {self.finding}: {points}{interval}"
         if self.finding == "undecided":
             return f"undecided after {self.pairs} pairs: {points}, {tests}"
         return f"{name} is {self.finding}: {points}, {tests}"
@@ -246,9 +247,11 @@ def _p_value(mean: float, error: float, count: int) -> float:
 
 
 def _equal_p(mean: float, error: float, count: int, margin: float) -> float:
-    """The larger p of two one-sided t-tests; without spread there is nothing to test."""
-    if count < 2 or not np.isfinite(error) or error == 0:
+    """The larger p of two one-sided t-tests; without spread, how often chance gives so many equal signs stands in."""
+    if count < 2 or not np.isfinite(error):
         return NOTHING
+    if error == 0:
+        return 0.5 ** (count - 1) if abs(mean) < margin else 1.0
     return float(stats.t.sf((margin - abs(mean)) / error, count - 1))
 
 

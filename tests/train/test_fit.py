@@ -1,4 +1,5 @@
 import dataclasses
+import itertools
 
 import numpy as np
 import pytest
@@ -9,8 +10,10 @@ from ssread.data import GraphSet, load
 from ssread.errors import InputError
 from ssread.explain.retrain import fold_of_run
 from ssread.train import Run, Training, train
+from ssread.train.batch_plans import full_plan, large_batches_together
 from ssread.train.cohort import Cohort
 from ssread.train.fit import fit
+from ssread.train.seeds import Stream, seeded
 from ssread.train.single import Single
 
 
@@ -76,3 +79,51 @@ def test_progress_is_called_after_every_epoch(graphs):
 def test_a_fold_that_is_not_there_gets_a_sentence(graphs):
     with pytest.raises(InputError, match="no fold 5 of 5; they are numbered from 0"):
         train(graphs, [Run({"name": "gcn"}, seed=0, fold=5, num_folds=5)])
+
+
+def test_averaged_weights_are_the_mean_of_those_after_every_epoch(graphs):
+    """With a share of 1, of all epochs so far; the mean is what is judged and kept."""
+    run = runs(1)[0]
+    single, plain = Single(graphs, run, SHORT), Single(graphs, run, SHORT)
+    plan = torch.arange(64).view(4, 1, 16)
+    after = []
+    for epoch in range(1, 5):
+        for engine in (single, plain):
+            engine.train_epoch(plan)
+        single.average(1 / epoch)
+        after.append(plain.state())
+    for name, value in single.state().items():
+        if value.is_floating_point():
+            torch.testing.assert_close(value, torch.stack([state[name] for state in after]).mean(dim=0))
+    ids = torch.arange(64, 80).unsqueeze(0)
+    assert torch.equal(single.logits(ids), plain.logits(ids, single.state()))
+
+
+def test_the_falling_learning_rate_ends_at_nothing(graphs):
+    training = Training(epochs=10, patience=10, batch_size=16, schedule="cosine")
+    rates = [training.learning_rate_at(epoch) for epoch in range(1, 11)]
+    assert rates[0] == training.learning_rate
+    assert all(later < earlier for earlier, later in itertools.pairwise(rates))
+    assert rates[-1] < 0.03 * rates[0]
+    (falling,), (constant,) = (
+        train(graphs, runs(1), dataclasses.replace(training, schedule=schedule)) for schedule in ("cosine", "constant")
+    )
+    assert falling.curves["train_loss"][0] == constant.curves["train_loss"][0]
+    assert falling.curves["train_loss"][-1] != constant.curves["train_loss"][-1]
+
+
+def test_seen_graphs_choose_the_epoch_of_the_public_recipe(graphs):
+    """By the accuracy on training and validation parts together; the validation accuracy is reported all the same."""
+    training = Training(epochs=12, patience=12, batch_size=16, selection="seen")
+    run = runs(1)[0]
+    fold = fold_of_run(graphs, run)
+    best, (result,) = [], train(graphs, [run], training)
+    engine, generator = Single(graphs, run, training), torch.Generator().manual_seed(seeded(run, Stream.ORDER))
+    seen = torch.cat([fold.validation, fold.train])
+    for epoch in range(1, 13):
+        engine.train_epoch(large_batches_together(full_plan([fold.train], [generator], 16), graphs, epoch))
+        right = (engine.logits(seen.unsqueeze(0))[0].argmax(dim=1) == graphs.y[seen]).float()
+        best.append((right.mean().item(), -result.curves["valid_loss"][epoch - 1]))
+        valid = right[: len(fold.validation)].mean().item()
+        assert result.curves["valid_accuracy"][epoch - 1] == pytest.approx(valid)
+    assert result.best_epoch == 1 + max(range(12), key=lambda epoch: best[epoch])
