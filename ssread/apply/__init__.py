@@ -1,23 +1,25 @@
 """Your own data: train a model, keep it, and use it on new graphs."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ssread.apply.trained_model import TrainedModel
+from ssread.common.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from ssread.apply.embedding import embed
     from ssread.apply.exporting import export
     from ssread.apply.prediction import predict
+    from ssread.apply.trained_model import TrainedModel
     from ssread.apply.training import train
 
 __all__ = ["TrainedModel", "embed", "export", "predict", "train"]
 
-#: Where a function stands; it is fetched when it is used, since each of them needs much that the others do not.
-_PLACES = {"embed": "embedding", "export": "exporting", "predict": "prediction", "train": "training"}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _PLACES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
+lazy_exports(
+    __name__,
+    {
+        "embedding": ["embed"],
+        "exporting": ["export"],
+        "prediction": ["predict"],
+        "trained_model": ["TrainedModel"],
+        "training": ["train"],
+    },
+)

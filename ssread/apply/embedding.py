@@ -10,8 +10,9 @@ import numpy.typing as npt
 import pyarrow
 import torch
 
+from ssread.apply.checks import VECTORS, check_ending
 from ssread.apply.chunks import Rows
-from ssread.apply.output_tables import ENDINGS, Progress, Written, check_ending, table_of, watched, write_tables
+from ssread.apply.output_tables import Progress, Written, table_of, watched, write_tables
 from ssread.apply.streaming import Model, stream
 from ssread.apply.trained_model import TrainedModel
 from ssread.common.files import replacing
@@ -63,7 +64,7 @@ def embed(
     if out is None:
         return np.concatenate([_matrix(table) for table in tables])
     path = Path(out)
-    check_ending(path, (*ENDINGS, ".npy"))
+    check_ending(path, VECTORS)
     return _write_npy(tables, path) if path.suffix.lower() == ".npy" else write_tables(tables, path)
 
 

@@ -13,15 +13,13 @@ import torch
 from torch import Tensor, nn
 from torch.export import Dim
 
+from ssread.apply.checks import export_path
 from ssread.apply.streaming import Model, as_model
 from ssread.apply.trained_model import TrainedModel
 from ssread.errors import InputError, missing_extra
 from ssread.models.classifier import GraphClassifier
 
-__all__ = ["FORMATS", "Exportable", "example", "export"]
-
-#: The ending of each format's file.
-FORMATS = {"onnx": ".onnx", "torch": ".pt2"}
+__all__ = ["Exportable", "example", "export"]
 
 TOLERANCE = 1e-4
 
@@ -63,16 +61,7 @@ def export(model: Model, format: str = "onnx", out: str | os.PathLike[str] | Non
         format: ``onnx``, or ``torch`` for ``torch.export`` (loaded with ``torch.export.load``).
         out: The file, by default beside the directory, with its name and the format's ending.
     """
-    if format not in FORMATS:
-        raise InputError(f"There is no format {format!r}. Choose one of {', '.join(FORMATS)}.")
-    if out is None:
-        if isinstance(model, TrainedModel):
-            raise InputError("Name the file to export to with out: a model in memory has no directory to stand beside.")
-        out = Path(model).resolve().with_suffix("").name + FORMATS[format]
-        out = Path(model).resolve().parent / out
-    path = Path(out)
-    if path.suffix.lower() != FORMATS[format]:
-        raise InputError(f"{path} cannot be written as {format}: choose a name that ends in {FORMATS[format]}.")
+    path = export_path(None if isinstance(model, TrainedModel) else model, format, out)
     trained = as_model(model)
     module = Exportable(trained).eval()
     try:

@@ -13,6 +13,7 @@ from ssread.evaluate.metrics import roc_auc
 from ssread.evaluate.runners import Runner
 from ssread.evaluate.store import Store
 from ssread.evaluate.trainer import Trainer, Watch
+from ssread.models.architectures import READOUTS
 from ssread.train.runs import Run, RunResult, Training
 
 __all__ = ["Choice", "candidates", "choose"]
@@ -20,7 +21,6 @@ __all__ = ["Choice", "candidates", "choose"]
 #: What is tried unless the caller names something: on sets of a few hundred to a few thousand graphs none of the
 #: larger architectures is better, and which of these is depends on the data.
 ARCHITECTURES = ("gcn", "gin")
-READOUTS = ("global", "ssread")
 
 
 @dataclass(frozen=True)

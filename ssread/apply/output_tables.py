@@ -9,13 +9,11 @@ import pyarrow
 import pyarrow.csv
 import pyarrow.parquet
 
+from ssread.apply.checks import check_ending
 from ssread.apply.chunks import Rows
 from ssread.common.files import replacing
-from ssread.errors import InputError
 
-__all__ = ["Progress", "Written", "check_ending", "table_of", "watched", "write_tables"]
-
-ENDINGS = (".csv", ".parquet")
+__all__ = ["Progress", "Written", "table_of", "watched", "write_tables"]
 
 #: Told the number of rows done.
 Progress = Callable[[int], None] | None
@@ -46,12 +44,6 @@ def table_of(rows: Rows, columns: dict[str, tuple[Any, pyarrow.DataType]]) -> py
     problems = [rows.problems.get(place) for place in range(len(rows.ids))]
     made["problem"] = pyarrow.array(problems, pyarrow.string())
     return pyarrow.table(made)
-
-
-def check_ending(path: Path, endings: tuple[str, ...] = ENDINGS) -> None:
-    """Raises a sentence unless the file's ending is one that can be written."""
-    if path.suffix.lower() not in endings:
-        raise InputError(f"{path} cannot be written: choose a name that ends in {' or '.join(endings)}.")
 
 
 def watched(tables: Iterable[pyarrow.Table], progress: Progress) -> Iterator[pyarrow.Table]:

@@ -17,7 +17,7 @@ from joblib.externals.loky import get_reusable_executor
 from ssread.apply.chunks import Chunk, Rows, chunks_of
 from ssread.apply.trained_model import TrainedModel
 from ssread.common.workers import as_worker, one_thread
-from ssread.errors import InputError
+from ssread.evaluate.placement import check_workers
 
 __all__ = ["Model", "Work", "as_model", "stream"]
 
@@ -47,8 +47,7 @@ def stream(
         workers: Worker processes, by default one per core; a few thousand rows are worked on here.
         options: Where things stand: ``smiles`` and ``id`` columns.
     """
-    if workers is not None and workers < 1:
-        raise InputError(f"workers must be 1 or more, but {workers} was given.")
+    check_workers(workers)
     trained = as_model(model)
     pieces = chunks_of(trained.features, data, **options)
     first = list(islice(pieces, FEW + 1))

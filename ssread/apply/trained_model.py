@@ -15,18 +15,15 @@ from torch import Tensor
 
 from ssread.apply.features import Features
 from ssread.apply.model_card import model_card
+from ssread.apply.model_folder import CARD, CONFIG, FORMAT, FORMAT_VERSION, WEIGHTS, read_config
 from ssread.common.files import new_folder
-from ssread.common.versions import VERSION, versions
+from ssread.common.versions import versions
 from ssread.data.graphset import GraphSet
 from ssread.errors import InputError
 from ssread.models.classifier import GraphClassifier
 from ssread.models.factory import make_model
 
-__all__ = ["CARD", "CONFIG", "FORMAT", "WEIGHTS", "TrainedModel"]
-
-FORMAT = "ssread.TrainedModel"
-FORMAT_VERSION = 1  # of the format; a later one that this code cannot read has a larger number
-WEIGHTS, CONFIG, CARD = "model.safetensors", "config.json", "card.md"
+__all__ = ["TrainedModel"]
 
 #: Graphs that go through a model at a time; on a CPU so few that their messages stay in its cache.
 BATCH, GPU_BATCH = 64, 1024
@@ -111,7 +108,7 @@ class TrainedModel:
     def load(cls, folder: str | os.PathLike[str]) -> "TrainedModel":
         """Reads a folder that :meth:`save` wrote, once it is found whole, of a known version and consistent."""
         folder = Path(folder)
-        config = _read_config(folder)
+        config = read_config(folder)
         path = folder / WEIGHTS
         if not path.is_file():
             raise InputError(f"{folder} has no {WEIGHTS}, so it is no complete model.")
@@ -121,7 +118,7 @@ class TrainedModel:
             features = Features.from_dict(config["features"])
             class_names = [str(name) for name in config["class_names"]]
             shapes = _shapes(path)
-            members, arguments = int(config["members"]), dict(config["model"])
+            members, arguments = int(config["members"]), {"normalize": False, **config["model"]}  # earlier: not asked
             _check_shapes(shapes, arguments, members)
             if arguments["num_classes"] != len(class_names) or arguments["in_channels"] != features.node.count:
                 raise ValueError("its class names or features are not those of its weights")
@@ -143,26 +140,6 @@ class TrainedModel:
         members = f", {len(self.models)} members" if len(self.models) > 1 else ""
         readout = f"{arguments.get('readout')} readout"
         return f"TrainedModel({arguments.get('name')}, {readout}{members}, classes {', '.join(self.class_names)})"
-
-
-def _read_config(folder: Path) -> dict[str, Any]:
-    path = folder / CONFIG
-    if not path.is_file():
-        what = "is no folder" if not folder.is_dir() else f"has no {CONFIG}"
-        raise InputError(f"{folder} {what}, so no model that ssread train wrote.")
-    try:
-        config = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"{path} cannot be read as JSON ({error}).") from None
-    if not isinstance(config, dict) or config.get("format") != FORMAT:
-        raise InputError(f"{path} does not describe a model of ssread.")
-    version = config.get("version")
-    if version != FORMAT_VERSION:
-        raise InputError(
-            f"{folder} has version {version!r} of the model format, this ssread ({VERSION}) reads version "
-            f"{FORMAT_VERSION}: install the ssread that wrote it ({config.get('written_with')})."
-        )
-    return config
 
 
 def _shapes(path: Path) -> dict[str, list[int]]:

@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from safetensors import SafetensorError
 
+from ssread.apply.checks import check_training
 from ssread.apply.features import Features
 from ssread.apply.final_training import train_members
 from ssread.apply.graph_inputs import graphs_of
@@ -26,7 +27,6 @@ from ssread.common.versions import versions
 from ssread.data.graphset import GraphSet
 from ssread.data.splits import stratified_folds
 from ssread.errors import InputError
-from ssread.evaluate.experiment import Experiment
 from ssread.evaluate.keys import fingerprint
 from ssread.evaluate.progress import TrainingProgress
 from ssread.evaluate.runners import make_runner
@@ -84,9 +84,18 @@ def train(
         console: Where progress is shown, by default standard error.
         options: For loading the data: ``smiles``, ``label``, ``on_error``, ``features``, ``node_label``, ...
     """
+    check_training(
+        out,
+        arch=arch,
+        readout=readout,
+        aggr=aggr,
+        positions=positions,
+        ensemble=ensemble,
+        epochs=epochs,
+        device=device,
+        workers=workers,
+    )
     out, console = Path(out), console or Console(stderr=True)
-    if ensemble < 1:
-        raise InputError(f"ensemble must be 1 or more, but {ensemble} was given.")
     if quick:
         arch, readout = arch or "gcn", readout or "ssread"
     models = candidates(arch, readout, aggr.split("+") if aggr and "+" in aggr else aggr, positions)
@@ -149,9 +158,7 @@ def train(
 def make_training(graphs: GraphSet, *, quick: bool = False, epochs: int | None = None) -> Training:
     """How models are trained on a set of this size."""
     most = epochs or (QUICK_EPOCHS if quick else EPOCHS)
-    training = Training(epochs=most, patience=PATIENCE, batch_size=32 if len(graphs) < SMALL else 128)
-    Experiment(training=training)  # a number out of range is answered with a sentence
-    return training
+    return Training(epochs=most, patience=PATIENCE, batch_size=32 if len(graphs) < SMALL else 128)
 
 
 def describe_data(graphs: GraphSet) -> dict[str, Any]:

@@ -1,4 +1,8 @@
-"""The command line: a thin shell over the library. A command imports what it needs when it runs."""
+"""The command line: a thin shell over the library.
+
+Importing torch takes seconds. So a command first checks its options, with functions that do without torch, and only
+then imports what does the work: help and refusals come at once.
+"""
 
 from ssread.cli import compare, explain, listing, own_data, reproduce
 from ssread.cli.app import app

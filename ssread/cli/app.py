@@ -1,4 +1,4 @@
-"""The frame of the command line: the app that every verb joins, and how it speaks."""
+"""The app that every command is added to, and how it prints errors and tables."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-class _Verbs(TyperGroup):
+class _Commands(TyperGroup):
     """Prints the sentence of an ``InputError`` alone, without a traceback."""
 
     def invoke(self, ctx: Any) -> Any:
@@ -23,8 +23,8 @@ class _Verbs(TyperGroup):
 
 
 app = typer.Typer(
-    cls=_Verbs,
-    help="Graph classification that shows which structural role every node plays.",
+    cls=_Commands,
+    help="Graph classification that shows the structural role of every node.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -33,12 +33,12 @@ app = typer.Typer(
 
 
 @app.callback()
-def _main() -> None:  # a verb is named even while there is only one
+def _main() -> None:  # with it, the name of a command is needed even where there is only one
     pass
 
 
 def wide_console(width: int) -> "Console":
-    """Standard output, at least so wide: a table cut to the width of a pipe or a small window is no use."""
+    """Standard output with at least this width: tables must not be cut to the width of a pipe or a small window."""
     from rich.console import Console
 
     console = Console()

@@ -1,61 +1,94 @@
 """The main job, and what it has found so far."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from ssread.cli.app import app, wide_console
-from ssread.errors import InputError
 
 
 @app.command()
 def compare(
     dataset: Annotated[
-        str, typer.Argument(help="A TU name (MUTAG), a file of molecules, a folder of graphs, planted.")
+        str,
+        typer.Argument(help="A TU dataset by name (MUTAG), a file of molecules, a folder of graphs, or planted."),
     ],
-    arch: Annotated[str | None, typer.Option(help="Classifiers, with commas: gcn,gin,dgcnn,... (default: gcn)")] = None,
-    aggr: Annotated[
-        str | None, typer.Option(help="Aggregations: sum,mean,max+mean,... (default: each classifier's own)")
+    arch: Annotated[
+        str | None, typer.Option(help="Classifiers, separated by commas: gcn,gin,dgcnn,... (default: gcn)")
     ] = None,
-    positions: Annotated[str | None, typer.Option(help="K, or auto: by validation accuracy. (default: auto)")] = None,
+    aggr: Annotated[
+        str | None,
+        typer.Option(help="Aggregations, separated by commas: sum,mean,max+mean,... (default: each classifier's own)"),
+    ] = None,
+    positions: Annotated[
+        str | None,
+        typer.Option(
+            help="Number of structural positions K, or auto to choose it by validation accuracy. (default: auto)"
+        ),
+    ] = None,
     gamma: Annotated[float | None, typer.Option(help="Smoothing of the alignment loss. (default: 0.01)")] = None,
     dropout: Annotated[
-        str | None, typer.Option(help="A share, or auto: own or none, by validation accuracy. (default: own)")
+        str | None,
+        typer.Option(
+            help="Dropout rate, or auto to choose between each classifier's own and none by validation accuracy. "
+            "(default: its own)"
+        ),
     ] = None,
-    folds: Annotated[int | None, typer.Option(help="Folds of the cross-validation. (default: 10)")] = None,
-    seeds: Annotated[int | None, typer.Option(help="How often it is repeated. (default: 5)")] = None,
+    folds: Annotated[int | None, typer.Option(help="Number of cross-validation folds. (default: 10)")] = None,
+    seeds: Annotated[
+        int | None,
+        typer.Option(help="Number of repetitions, each with its own seed. (default: 5)"),
+    ] = None,
     epochs: Annotated[
-        int | None, typer.Option(help="Most passes; supervised it stops early. (default: 500, without labels 100)")
+        int | None,
+        typer.Option(
+            help="Maximum number of epochs; supervised training stops early. (default: 500, unsupervised 100)"
+        ),
     ] = None,
     learn: Annotated[
-        str | None, typer.Option(help="What from: supervised, graphcl, infograph. (default: supervised)")
+        str | None,
+        typer.Option(help="What encoders learn from: supervised, graphcl, infograph. (default: supervised)"),
     ] = None,
     task: Annotated[
-        str | None, typer.Option(help="What is predicted: class, rings,aromatic_rings,rotatable_bonds (molecules).")
+        str | None,
+        typer.Option(
+            help="What is predicted: class, or for molecules rings,aromatic_rings,rotatable_bonds. (default: class)"
+        ),
     ] = None,
-    metric: Annotated[str | None, typer.Option(help="accuracy, roc_auc or macro_f1. (default: accuracy)")] = None,
+    metric: Annotated[
+        str | None, typer.Option(help="What is compared: accuracy, roc_auc or macro_f1. (default: accuracy)")
+    ] = None,
     split: Annotated[
         str | None,
-        typer.Option(help="Folds: random, scaffold, duplicates, or a JSON file of folds. (default: random)"),
+        typer.Option(help="How folds are drawn: random, scaffold, duplicates, or a JSON file. (default: random)"),
     ] = None,
     config: Annotated[
-        Path | None, typer.Option(help="YAML file of these and further settings (batch_size, ...).")
+        Path | None,
+        typer.Option(help="YAML file with these and further settings (batch_size, ...); options given here win."),
     ] = None,
-    smiles: Annotated[str | None, typer.Option(help="Column of SMILES in a file of molecules.")] = None,
-    label: Annotated[str | None, typer.Option(help="Column of classes in a file of molecules.")] = None,
+    smiles: Annotated[
+        str | None, typer.Option(help="Column of a file of molecules that holds the SMILES. (default: smiles)")
+    ] = None,
+    label: Annotated[
+        str | None, typer.Option(help="Column of a file of molecules that holds the classes. (default: label)")
+    ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
-    workers: Annotated[int | None, typer.Option(help="Worker processes. (default: one per core; 3 on a GPU)")] = None,
-    on: Annotated[str, typer.Option(help="here, ray, or ray://host:port.")] = "here",
-    out: Annotated[Path, typer.Option(help="Folder that keeps the results; started again, it goes on there.")] = Path(
-        "runs"
-    ),
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout, progress on stderr.")] = False,
+    workers: Annotated[
+        int | None, typer.Option(help="Number of worker processes. (default: one per core; up to 3 on a GPU)")
+    ] = None,
+    on: Annotated[str, typer.Option(help="Where trainings run: here, ray, or ray://host:port.")] = "here",
+    out: Annotated[
+        Path, typer.Option(help="Folder for the results; a command that is run again continues from there.")
+    ] = Path("runs"),
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document to stdout, and progress to stderr.")
+    ] = False,
 ) -> None:
-    """Does the readout help? Train with the global readout and with SSRead under the fair protocol.
+    """Compare SSRead with the global readout on a dataset under the fair protocol.
 
-    Ten folds, five seeds, the same splits for both; the epoch and K are chosen on held-out graphs, the test folds are
-    used once. Prints means, the difference, paired tests and a verdict, with the paper's figures beside ours.
+    Ten folds and five seeds, with the same splits for both readouts. The epoch and K are chosen on validation graphs;
+    the test folds are used once. Prints means, the difference, paired tests and a verdict beside the paper's figures.
 
     Examples:
 
@@ -73,15 +106,24 @@ def compare(
 
     from rich.console import Console
 
-    from ssread.commands.compare import compare_dataset
-    from ssread.commands.settings_file import read_settings
+    from ssread.evaluate.experiment import experiments_of
+    from ssread.evaluate.placement import check_placement
 
     flags = {"arch": arch, "aggr": aggr, "positions": positions, "gamma": gamma, "dropout": dropout, "folds": folds}
     flags |= {"seeds": seeds, "epochs": epochs, "learn": learn, "task": task, "metric": metric, "split": split}
-    settings = read_settings(config) if config is not None else {}
+    settings: dict[str, Any] = {}
+    if config is not None:
+        from ssread.commands.settings_file import read_settings
+
+        settings = read_settings(config)
     columns = {"smiles": smiles, "label": label}
     data = {**settings.pop("data", {}), **{name: value for name, value in columns.items() if value is not None}}
     settings |= {name: value for name, value in flags.items() if value is not None}
+    experiments_of(settings)
+    check_placement(device, workers, on)
+
+    from ssread.commands.compare import compare_dataset
+
     try:
         report, saved = compare_dataset(
             dataset, settings, data=data, device=device, workers=workers, on=on, out=out, console=Console(stderr=True)
@@ -105,20 +147,27 @@ def compare(
 
 @app.command()
 def results(
-    store: Annotated[Path, typer.Argument(help="The file that keeps the trainings.")] = Path("runs/results.sqlite"),
+    store: Annotated[Path, typer.Argument(help="The results file.")] = Path("runs/results.sqlite"),
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Write .csv, .md or .tex instead of printing.")
+        Path | None, typer.Option("--out", "-o", help="Write a .csv, .md or .tex file instead of printing.")
     ] = None,
 ) -> None:
-    """Show what a results file holds, or write it: a row per table cell (.md, .tex) or per training (.csv)."""
+    """Show what a results file holds, or export it.
+
+    Printed and as .md or .tex, it has a row for every table cell; as .csv, a row for every training.
+    """
+    from ssread.evaluate.database import check_results_file
+    from ssread.evaluate.results_export import check_export, export, results_by_cell
+
+    check_results_file(store)
+    if out is not None:
+        check_export(out)
+
     from rich.markup import escape
     from rich.table import Table
 
-    from ssread.evaluate import Store, export
-    from ssread.evaluate.results_export import results_by_cell
+    from ssread.evaluate.store import Store
 
-    if not store.is_file():
-        raise InputError(f"There is no results file {store}; ssread compare makes one.")
     with Store(store) as opened:
         if out is not None:
             export(opened, out)

@@ -1,4 +1,4 @@
-"""What there is: datasets and models."""
+"""Which datasets and models there are."""
 
 from typing import Annotated
 
@@ -9,7 +9,7 @@ from ssread.cli.app import app, wide_console
 
 @app.command()
 def datasets() -> None:
-    """List the datasets that can be had, from where, with the paper's Table I beside our counts."""
+    """List the datasets, where each comes from, and its size beside the paper's Table I."""
     from ssread.data.listing import as_table, list_datasets
 
     wide_console(116).print(as_table(list_datasets()))
@@ -17,9 +17,9 @@ def datasets() -> None:
 
 @app.command()
 def models(
-    dataset: Annotated[str | None, typer.Argument(help="Sizes are those of this dataset instead of MUTAG's.")] = None,
+    dataset: Annotated[str | None, typer.Argument(help="Count parameters for this dataset. (default: MUTAG)")] = None,
 ) -> None:
-    """Print the layers and the number of parameters of every model beside the paper's Table II."""
+    """List the models: their layers beside the paper's Table II, and their numbers of parameters."""
     from ssread.models.model_table import MUTAG, as_table, describe_all
 
     sizes = MUTAG

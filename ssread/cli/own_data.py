@@ -1,4 +1,4 @@
-"""Your own data: train a model, predict, embed, export."""
+"""Commands for your own data: train a model, predict, embed, export."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,41 +9,52 @@ import typer
 
 from ssread.cli.app import app
 
-DATA = Annotated[str, typer.Argument(help="A file of molecules, a folder of graphs, a TU name, a .safetensors set.")]
-MODEL = Annotated[Path, typer.Argument(help="A directory that ssread train made.")]
-SMILES = Annotated[str | None, typer.Option(help="Column of SMILES. (default: smiles)")]
-ID = Annotated[str | None, typer.Option(help="Column that names the rows. (default: the number of the line)")]
-WORKERS = Annotated[int | None, typer.Option(help="Worker processes on a CPU. (default: one per core)")]
+DATA = Annotated[
+    str,
+    typer.Argument(help="A file of molecules, a folder of graphs, a TU dataset by name, or a .safetensors file."),
+]
+MODEL = Annotated[Path, typer.Argument(help="The folder of a model, as ssread train writes it.")]
+SMILES = Annotated[str | None, typer.Option(help="Column that holds the SMILES. (default: smiles)")]
+ID = Annotated[str | None, typer.Option(help="Column that identifies the rows. (default: the line number)")]
+WORKERS = Annotated[int | None, typer.Option(help="Number of worker processes on a CPU. (default: one per core)")]
 
 
 @app.command()
 def train(
     data: DATA,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Directory to make.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder to create for the model.")],
     smiles: SMILES = None,
-    label: Annotated[str | None, typer.Option(help="Column of classes. (default: label)")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="One candidate, three folds, at most 40 passes.")] = False,
-    arch: Annotated[str | None, typer.Option(help="Classifier: gcn, gin, ... (default: gcn or gin)")] = None,
-    readout: Annotated[str | None, typer.Option(help="ssread or global. (default: the better one)")] = None,
-    aggr: Annotated[str | None, typer.Option(help="Aggregation: sum, max+mean, ... (default: its own)")] = None,
-    positions: Annotated[int, typer.Option(help="Structural positions K of SSRead.")] = 4,
-    ensemble: Annotated[int, typer.Option(help="How many models vote.")] = 1,
-    balanced: Annotated[bool, typer.Option("--balanced", help="Every class counts the same, however few.")] = False,
-    skip: Annotated[bool, typer.Option("--skip", help="Leave molecules out that cannot be read.")] = False,
-    epochs: Annotated[
-        int | None, typer.Option(help="Most passes of a training; it stops early. (default: 300)")
+    label: Annotated[str | None, typer.Option(help="Column that holds the classes. (default: label)")] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Try one classifier only, with three folds and at most 40 epochs.")
+    ] = False,
+    arch: Annotated[
+        str | None, typer.Option(help="Classifier: gcn, gin, ... (default: the better one of gcn and gin)")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Decides everything random.")] = 0,
+    readout: Annotated[str | None, typer.Option(help="ssread or global. (default: the better one)")] = None,
+    aggr: Annotated[
+        str | None, typer.Option(help="Aggregation: sum, max+mean, ... (default: the classifier's own)")
+    ] = None,
+    positions: Annotated[int, typer.Option(help="Number of structural positions K of SSRead.")] = 4,
+    ensemble: Annotated[int, typer.Option(help="Number of models that vote.")] = 1,
+    balanced: Annotated[
+        bool, typer.Option("--balanced", help="Give every class the same weight, whatever its size.")
+    ] = False,
+    skip: Annotated[bool, typer.Option("--skip", help="Leave out molecules that cannot be read.")] = False,
+    epochs: Annotated[
+        int | None, typer.Option(help="Maximum number of epochs; training stops early. (default: 300)")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of all random numbers.")] = 0,
     config: Annotated[
-        Path | None, typer.Option(help="YAML file of options for reading (features, node_label, ...).")
+        Path | None, typer.Option(help="YAML file with options for reading the data (features, node_label, ...).")
     ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
     workers: WORKERS = None,
 ) -> None:
-    """Train a classifier on your own graphs and keep it in a directory.
+    """Train a classifier on your own graphs and save it to a folder.
 
-    Chosen by cross-validation, then trained on all graphs but the tenth that says when to stop. Stopped at any moment,
-    the same command goes on.
+    The classifier is chosen by cross-validation, then trained on all graphs but a tenth, which decides when to stop.
+    A command that was interrupted continues when it is run again.
 
     Examples:
 
@@ -52,28 +63,18 @@ def train(
     - ssread train assay.csv -o model --quick --ensemble 5 --balanced
     """
     from ssread import apply
-    from ssread.commands.settings_file import read_settings
+    from ssread.apply.checks import check_training
 
     options = _given(smiles=smiles, label=label, on_error="skip" if skip else None)
     if config is not None:
+        from ssread.commands.settings_file import read_settings
+
         options = {**read_settings(config), **options}
+    settings: dict[str, Any] = {"arch": arch, "readout": readout, "aggr": aggr, "positions": positions}
+    settings |= {"ensemble": ensemble, "epochs": epochs, "device": device, "workers": workers}
+    check_training(out, **settings)
     try:
-        model = apply.train(
-            data,
-            out,
-            quick=quick,
-            arch=arch,
-            readout=readout,
-            aggr=aggr,
-            positions=positions,
-            ensemble=ensemble,
-            balanced=balanced,
-            epochs=epochs,
-            seed=seed,
-            device=device,
-            workers=workers,
-            **options,
-        )
+        model = apply.train(data, out, quick=quick, balanced=balanced, seed=seed, **settings, **options)
     except KeyboardInterrupt:
         typer.echo(f"Stopped. What was trained is in {out}.training; the same command goes on from there.", err=True)
         raise typer.Exit(130) from None
@@ -84,7 +85,7 @@ def train(
         f"{chosen}: {100 * found['accuracy']:.1f} % right in {found['folds']}-fold cross-validation (95 % interval "
         f"{low:.1f} to {high:.1f}; the largest class alone {100 * found['majority']:.1f})."
     )
-    typer.echo(f"Kept in {out}; about it: {out / 'card.md'}")
+    typer.echo(f"Saved to {out}; for a summary see {out / 'card.md'}")
 
 
 @app.command()
@@ -96,16 +97,19 @@ def predict(
     id: ID = None,
     workers: WORKERS = None,
 ) -> None:
-    """Predict classes, probabilities, uncertainty and position shares of new graphs; a line for every row.
+    """Predict the classes of new graphs, with probabilities, uncertainty and the share of every position.
 
-    Files of molecules may be larger than the memory. Rows that cannot be read say why in the column problem.
+    The output has a line for every row of the input; the column problem says why a row could not be read. Files of
+    molecules may be larger than memory.
 
     Example:
 
     - ssread predict model new.csv -o predictions.csv
     """
     from ssread import apply
+    from ssread.apply.checks import TABLES, check_use
 
+    check_use(model, out, TABLES, workers)
     with _rows("predicted") as progress:
         written = apply.predict(model, data, out, workers=workers, progress=progress, **_given(smiles=smiles, id=id))
     _tell(written, "prediction")
@@ -120,14 +124,16 @@ def embed(
     id: ID = None,
     workers: WORKERS = None,
 ) -> None:
-    """Write the vectors that a model makes of new graphs.
+    """Compute the graph vectors of new graphs.
 
     Example:
 
     - ssread embed model new.csv -o vectors.parquet
     """
     from ssread import apply
+    from ssread.apply.checks import VECTORS, check_use
 
+    check_use(model, out, VECTORS, workers)
     with _rows("embedded") as progress:
         written = apply.embed(model, data, out, workers=workers, progress=progress, **_given(smiles=smiles, id=id))
     _tell(written, "vector")
@@ -136,19 +142,23 @@ def embed(
 @app.command()
 def export(
     model: MODEL,
-    format: Annotated[str, typer.Option(help="onnx or torch.")] = "onnx",
+    format: Annotated[str, typer.Option(help="onnx, or torch for torch.export.")] = "onnx",
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="File to write. (default: beside the directory)")
+        Path | None, typer.Option("--out", "-o", help="File to write. (default: beside the model's folder)")
     ] = None,
 ) -> None:
-    """Write a model as one file that runs without ssread, checked against our own output.
+    """Export a model to one file that runs without ssread; its output is compared with that of the model.
 
     Example:
 
     - ssread export model --format onnx
     """
     from ssread import apply
+    from ssread.apply.checks import export_path
+    from ssread.apply.model_folder import read_config
 
+    export_path(model, format, out)
+    read_config(model)
     typer.echo(f"Wrote {apply.export(model, format, out)}; its output was compared with ours.")
 
 

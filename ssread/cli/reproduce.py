@@ -10,26 +10,37 @@ from ssread.cli.app import app, wide_console
 
 @app.command()
 def reproduce(
-    name: Annotated[str | None, typer.Argument(help="table1 ... table5, figure1 ... figure8; none lists them.")] = None,
-    datasets: Annotated[str | None, typer.Option(help="Datasets, with commas. (default: all that it has)")] = None,
-    rows: Annotated[str | None, typer.Option(help="Rows of a table: sum,max or gin,dgcnn. (default: all)")] = None,
-    seeds: Annotated[int | None, typer.Option(help="How often folds are drawn. (default: 5)")] = None,
-    folds: Annotated[int | None, typer.Option(help="Folds of the cross-validation. (default: 10)")] = None,
-    epochs: Annotated[int | None, typer.Option(help="Most passes of a training. (default: 500)")] = None,
-    show: Annotated[bool, typer.Option("--show", help="Train nothing: show and write what there is.")] = False,
+    name: Annotated[
+        str | None, typer.Argument(help="table1 to table5 or figure1 to figure8; without a name, all are listed.")
+    ] = None,
+    datasets: Annotated[str | None, typer.Option(help="Datasets, separated by commas. (default: all)")] = None,
+    rows: Annotated[
+        str | None, typer.Option(help="Rows of a table, separated by commas: sum,max or gin,dgcnn. (default: all)")
+    ] = None,
+    seeds: Annotated[
+        int | None,
+        typer.Option(help="Number of repetitions, each with its own seed. (default: 5)"),
+    ] = None,
+    folds: Annotated[int | None, typer.Option(help="Number of cross-validation folds. (default: 10)")] = None,
+    epochs: Annotated[int | None, typer.Option(help="Maximum number of epochs of a training. (default: 500)")] = None,
+    show: Annotated[bool, typer.Option("--show", help="Train nothing; show and write what there is.")] = False,
     add: Annotated[
-        list[Path] | None, typer.Option(help="First take over the results.sqlite of another machine; repeatable.")
+        list[Path] | None,
+        typer.Option(help="First import the results.sqlite of another machine. Can be given several times."),
     ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
-    workers: Annotated[int | None, typer.Option(help="Worker processes. (default: one per core; 3 on a GPU)")] = None,
-    on: Annotated[str, typer.Option(help="here, ray, or ray://host:port.")] = "here",
-    out: Annotated[Path, typer.Option(help="Folder that keeps everything; started again, it goes on there.")] = Path(
-        "runs"
-    ),
+    workers: Annotated[
+        int | None, typer.Option(help="Number of worker processes. (default: one per core; up to 3 on a GPU)")
+    ] = None,
+    on: Annotated[str, typer.Option(help="Where trainings run: here, ray, or ray://host:port.")] = "here",
+    out: Annotated[
+        Path, typer.Option(help="Folder for everything; a command that is run again continues from there.")
+    ] = Path("runs"),
 ) -> None:
     """Make a table or figure of the paper, or list all of them with how much of each is done.
 
-    Every training is kept, so that partial runs add up: killed at any moment, the same command goes on.
+    Every training is stored, so that partial runs add up; a command that was interrupted continues when it is run
+    again.
 
     Examples:
 
@@ -39,16 +50,29 @@ def reproduce(
 
     - ssread reproduce table3 --add other/results.sqlite --show
     """
+    from ssread.evaluate.database import check_results_file
+    from ssread.evaluate.experiment import Experiment
+    from ssread.evaluate.placement import check_placement
+    from ssread.paper.registry import check_parts
+
+    given = {"seeds": seeds, "folds": folds, "epochs": epochs}
+    settings = {option: value for option, value in given.items() if value is not None}
+    if name is not None:
+        check_parts(name, _words(datasets), _words(rows))
+    Experiment.of(settings)
+    check_placement(device, workers, on)
+    for other in add or []:
+        check_results_file(other)
+
     from ssread.commands.reproduce import reproduce_item
     from ssread.paper.paper_table import WIDTH
 
-    given = {"seeds": seeds, "folds": folds, "epochs": epochs}
     try:
         reproduce_item(
             name,
             datasets=_words(datasets),
             rows=_words(rows),
-            settings={option: value for option, value in given.items() if value is not None},
+            settings=settings,
             train=not show,
             add=add or [],
             device=device,

@@ -13,7 +13,7 @@ from ssread.common.files import write_json, write_text
 from ssread.data.cross_validation import num_file_folds, with_split
 from ssread.data.load import load
 from ssread.data.properties import with_properties
-from ssread.evaluate.experiment import Experiment
+from ssread.evaluate.experiment import experiments_of
 from ssread.evaluate.progress import TrainingProgress
 from ssread.evaluate.protocol import compare_all
 from ssread.evaluate.report import Report
@@ -21,9 +21,8 @@ from ssread.evaluate.runners import local_device, make_runner
 from ssread.evaluate.store import Store
 from ssread.paper.figure4 import draw as draw_properties
 from ssread.report.comparison_page import write_comparison_page
-from ssread.train.make_objective import OBJECTIVES
 
-__all__ = ["Saved", "compare_dataset", "experiments_of"]
+__all__ = ["Saved", "compare_dataset"]
 
 
 class Saved:
@@ -92,14 +91,3 @@ def compare_dataset(
             saved.to_look_at.append(saved.page)
     console.print(f"{time.perf_counter() - started:.0f} s", highlight=False)
     return report, saved
-
-
-def experiments_of(settings: Mapping[str, Any]) -> list[Experiment]:
-    """An experiment for every way to learn and every task; properties are asked of encoders of every way by default."""
-    tasks = _listed(settings.get("task", "class"))
-    ways = _listed(settings.get("learn", "supervised" if tasks == ["class"] else OBJECTIVES))
-    return [Experiment.of({**settings, "learn": learn, "task": task}) for learn in ways for task in tasks]
-
-
-def _listed(value: Any) -> list[str]:
-    return [part.strip() for part in value.split(",")] if isinstance(value, str) else [str(part) for part in value]

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ssread.evaluate.store import Store
-from ssread.paper.registry import PAPER, Context, item
+from ssread.paper.registry import PAPER, Context, check_parts, item
 
 __all__ = ["listing", "reproduce_item"]
 
@@ -41,6 +41,8 @@ def reproduce_item(
     Returns:
         The files that were written.
     """
+    if name is not None:
+        check_parts(name, datasets, rows)
     chosen = None if name is None else item(name)
     with Store(Path(out) / "results.sqlite") as store:
         context = Context(

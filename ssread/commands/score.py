@@ -12,7 +12,9 @@ from rich.console import Console
 
 from ssread.common.files import write_csv, write_text
 from ssread.data.load import load
-from ssread.explain.study import Scores, Study, score_explanations
+from ssread.evaluate.placement import check_placement
+from ssread.explain.study import Scores, score_explanations
+from ssread.explain.study_settings import Study
 
 __all__ = ["score_dataset"]
 
@@ -38,6 +40,7 @@ def score_dataset(
         console: Where progress is shown.
         options: For loading the data.
     """
+    check_placement(device, workers)
     console = console or Console(stderr=True)
     graphs = load(data, **(options or {}))
     if device == "auto":

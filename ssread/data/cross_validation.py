@@ -15,19 +15,11 @@ import torch
 from ssread.data.duplicates import duplicate_groups
 from ssread.data.graphset import GraphSet
 from ssread.data.scaffold import scaffold_groups
+from ssread.data.split_names import RANDOM, SPLITS
 from ssread.data.splits import Fold, read_splits, stratified_folds
 from ssread.errors import InputError
 
-__all__ = ["RANDOM", "SPLITS", "fold_of", "folds_of", "with_split"]
-
-RANDOM = "random"
-
-#: The splits by name; anything else is the path of a JSON file (:func:`ssread.data.splits.read_splits`).
-SPLITS = {
-    RANDOM: "at random, every class in its share",
-    "scaffold": "molecules with the same scaffold stay together",
-    "duplicates": "copies of the same graph stay together",
-}
+__all__ = ["fold_of", "folds_of", "with_split"]
 
 GROUP = "split group"
 PART = "split part of fold"

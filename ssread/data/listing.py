@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from rich import box
@@ -10,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from ssread.data import sources
-from ssread.data.load import load
+from ssread.data.tu_statistics import tu_statistics
 from ssread.errors import InputError
 from ssread.published.datasets import TABLE_1, PaperRow
 
@@ -44,9 +45,9 @@ def list_datasets() -> list[Listed]:
     for name in [*papers, *others]:
         source = sources.find(name)
         statistics, problem = None, ""
-        if source.is_local:
+        if isinstance(source.place, Path):
             try:
-                statistics = load(source.place).statistics()
+                statistics = tu_statistics(source.place)
             except InputError as error:
                 problem = str(error)
         listed.append(Listed(name, source, statistics, papers.get(name), problem))

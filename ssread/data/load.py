@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import inspect
-import json
 import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from ssread.data import sources, storage
-from ssread.data.assemble import assemble
 from ssread.data.graphset import GraphSet
+from ssread.data.kept import kept_path, stamp
+from ssread.data.sources import INDICATOR
 from ssread.data.tu import read_tu
-from ssread.data.tu_text import INDICATOR, TextFiles
 from ssread.errors import InputError
 from ssread.published.datasets import canonical_name
 
@@ -95,22 +93,11 @@ def _call(reader: Callable[..., GraphSet], options: dict[str, Any], *arguments: 
 
 def _load_tu(path: Path, options: dict[str, Any]) -> GraphSet:
     """Read a TU folder or zip, or what was kept of it in the data folder by an earlier call."""
-    stamp = _stamp(path)
-    key = json.dumps([str(path.resolve()), sorted(options.items())], default=str)
-    kept = sources.data_folder() / "processed" / f"{path.stem}-{hashlib.sha256(key.encode()).hexdigest()[:16]}"
-    kept = kept.with_name(f"{kept.name}.safetensors")
-    if storage.read_stamp(kept) == stamp:
+    now, kept = stamp(path), kept_path(path, ".safetensors", options)
+    if storage.read_stamp(kept) == now:
         with contextlib.suppress(InputError):  # where it is damaged, it is made anew
             return GraphSet.load(kept)
     graphs = _call(read_tu, options, path)
     with contextlib.suppress(OSError):  # a data folder that cannot be written to costs time, not the result
-        storage.write(graphs, kept, stamp)
+        storage.write(graphs, kept, now)
     return graphs
-
-
-def _stamp(path: Path) -> str:
-    """A text that changes when the files do, or the code that reads them."""
-    files = sorted(path.glob("*.txt")) if path.is_dir() else [path]
-    code = b"".join(Path(inspect.getfile(step)).read_bytes() for step in (read_tu, TextFiles, assemble))
-    sizes = [[file.name, file.stat().st_size, file.stat().st_mtime_ns] for file in files]
-    return json.dumps([hashlib.sha256(code).hexdigest(), sizes])

@@ -1,14 +1,16 @@
 """Structural properties of molecules: numbers of rings, of aromatic rings, of rotatable bonds."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
-
-from ssread.data.graphset import GraphSet
 from ssread.data.rebuild_molecules import are_molecules, molecules
 from ssread.errors import InputError, missing_extra
+
+if TYPE_CHECKING:
+    from ssread.data.graphset import GraphSet
 
 __all__ = ["PROPERTIES", "with_properties"]
 
@@ -43,6 +45,8 @@ def with_properties(
     missing = [name for name in dict.fromkeys(names) if name not in graphs.graph_columns]
     if not missing:
         return graphs
+    import torch  # takes seconds, which whoever asks for the names alone need not wait for
+
     try:
         from rdkit.Chem import rdMolDescriptors
     except ImportError:

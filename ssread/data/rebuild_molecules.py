@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ssread.data.graphset import GraphSet
 from ssread.errors import missing_extra
 
 if TYPE_CHECKING:
     from rdkit.Chem import Mol
+
+    from ssread.data.graphset import GraphSet
 
 __all__ = ["are_molecules", "molecules"]
 

@@ -9,10 +9,10 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from ssread.data.download import download
-from ssread.data.tu_text import INDICATOR
 from ssread.errors import InputError
 
+#: How the name of the file ends by which a folder in TU format is known.
+INDICATOR = "_graph_indicator.txt"
 COLLECTION = "https://www.chrsmrrs.com/graphkerneldatasets"
 
 
@@ -66,6 +66,8 @@ def fetch(name: str) -> Path:
     source = find(name)
     if isinstance(source.place, Path):
         return source.place
+    from ssread.data.download import download
+
     return download(source.place, _folders()["data folder"] / f"{name}.zip")
 
 

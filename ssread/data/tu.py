@@ -13,6 +13,7 @@ import torch
 
 from ssread.data.assemble import assemble
 from ssread.data.graphset import GraphSet
+from ssread.data.tu_structure import read_structure
 from ssread.data.tu_text import TextFiles
 from ssread.errors import InputError
 
@@ -23,7 +24,6 @@ EDGE_LABEL_NAMES = {
     "MUTAG": ("aromatic", "single", "double", "triple"),
     "Mutagenicity": ("single", "double", "triple"),
 }
-CLASS_NAMES = {"Mutagenicity": ("mutagen", "nonmutagen")}
 
 
 def read_tu(
@@ -48,35 +48,28 @@ def read_tu(
     """
     files = TextFiles(Path(path))
     name = files.name
-    graph_of_node = files.whole_numbers("graph_indicator")[:, 0]
-    if len(graph_of_node) == 0:
-        raise InputError(f"{files.called('graph_indicator')} is empty: the dataset has no nodes.")
-    if graph_of_node.min() < 1:
-        line = int(graph_of_node.argmin()) + 1
-        raise InputError(
-            f"{files.called('graph_indicator')}, line {line}: graph {graph_of_node.min()}; the first is graph 1."
-        )
-    y, class_names, num_graphs = _classes(files, graph_of_node)
+    structure = read_structure(files)
+    graph_of_node = structure.graph_of_node
     # Nodes are listed graph by graph in practice, but nothing in the format says that they must be.
     order = np.argsort(graph_of_node, kind="stable")
-    num_nodes = np.bincount(graph_of_node - 1, minlength=num_graphs)
+    num_nodes = np.bincount(graph_of_node, minlength=structure.num_graphs)
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
-    place -= np.concatenate([[0], np.cumsum(num_nodes)])[graph_of_node - 1]
+    place -= np.concatenate([[0], np.cumsum(num_nodes)])[graph_of_node]
 
-    ends, graph_of_edge = _edges(files, graph_of_node)
     x, node_names = _features(files, "node", len(order), attributes, NODE_LABEL_NAMES.get(name, ()))
-    edge_attr, edge_names = _features(files, "edge", ends.shape[1], attributes, EDGE_LABEL_NAMES.get(name, ()))
+    num_edges = len(structure.graph_of_edge)
+    edge_attr, edge_names = _features(files, "edge", num_edges, attributes, EDGE_LABEL_NAMES.get(name, ()))
     has_labels = files.has("node_labels") or (attributes and files.has("node_attributes"))
     graphs = assemble(
         name=name,
         num_nodes=num_nodes,
         x=np.ones((len(order), 1)) if x is None else x[order],
-        graph_of_edge=graph_of_edge,
-        edges=place[ends],
+        graph_of_edge=structure.graph_of_edge,
+        edges=place[structure.ends],
         edge_attr=edge_attr,
-        y=y,
-        class_names=class_names,
+        y=structure.y,
+        class_names=structure.class_names,
         node_feature_names=node_names if x is not None else ("constant",),
         edge_feature_names=edge_names,
         undirected=undirected,
@@ -92,52 +85,6 @@ def one_hot_degree(graphs: GraphSet) -> GraphSet:
     degree = torch.bincount(graphs.edge_index[0] + first_of_graph, minlength=graphs.x.size(0))
     x, names = _one_hot(degree.numpy(), ())
     return replace(graphs, x=torch.from_numpy(x), node_feature_names=tuple(f"degree {name}" for name in names))
-
-
-def _classes(files: TextFiles, graph_of_node: np.ndarray) -> tuple[np.ndarray | None, Sequence[str], int]:
-    """Class index of each graph, class names, number of graphs."""
-    last = int(graph_of_node.max())
-    if not files.has("graph_labels"):  # regression sets come with graph attributes instead
-        if last > len(graph_of_node):
-            raise InputError(
-                f"{files.called('graph_indicator')} speaks of graph {last}, but has {len(graph_of_node)} nodes."
-            )
-        return None, (), last
-    labels = files.numbers("graph_labels")
-    if labels.shape[1] != 1:
-        raise InputError(f"{files.called('graph_labels')} has {labels.shape[1]} columns: one class is needed.")
-    if not np.isfinite(labels).all():
-        line = int(np.isfinite(labels[:, 0]).argmin())
-        raise InputError(f"{files.called('graph_labels')}, line {line + 1}: {labels[line, 0]} is no class.")
-    if last > len(labels):
-        raise InputError(
-            f"{files.called('graph_labels')} has {len(labels)} lines, but {files.called('graph_indicator')} "
-            f"speaks of graph {last}."
-        )
-    values, y = np.unique(labels[:, 0], return_inverse=True)
-    known = CLASS_NAMES.get(files.name, ())
-    return y, known if len(known) == len(values) else [f"{value:.12g}" for value in values], len(labels)
-
-
-def _edges(files: TextFiles, graph_of_node: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Both ends of every edge as node numbers of the whole dataset from 0, and the graph of each edge."""
-    ends = files.whole_numbers("A", columns=2).T - 1
-    missing = (ends < 0) | (ends >= len(graph_of_node))
-    if missing.any():
-        line = int(missing.any(axis=0).argmax())
-        raise InputError(
-            f"{files.called('A')}, line {line + 1}: an edge between nodes {ends[0, line] + 1} and "
-            f"{ends[1, line] + 1}, but the nodes are 1 to {len(graph_of_node)}."
-        )
-    graph_of_end = graph_of_node[ends]
-    across = graph_of_end[0] != graph_of_end[1]
-    if across.any():
-        line = int(across.argmax())
-        raise InputError(
-            f"{files.called('A')}, line {line + 1}: an edge from graph {graph_of_end[0, line]} to graph "
-            f"{graph_of_end[1, line]}; edges must stay within a graph."
-        )
-    return ends, graph_of_end[0] - 1
 
 
 def _features(

@@ -15,9 +15,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from ssread.data.sources import INDICATOR
 from ssread.errors import InputError
-
-INDICATOR = "_graph_indicator.txt"
 
 #: What Python's reader of zips may raise where one is damaged, UnicodeDecodeError and NotImplementedError among them.
 DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, ValueError, RuntimeError)

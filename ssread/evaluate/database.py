@@ -1,5 +1,6 @@
 """The SQLite file under the results store: opened for several processes, its errors put into sentences."""
 
+import os
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -59,6 +60,12 @@ def connect(path: Path, timeout: float) -> sqlite3.Connection:
             connection.close()
             raise
         return connection
+
+
+def check_results_file(path: str | os.PathLike[str]) -> None:
+    """Raises an ``InputError`` where there is no file of results to read."""
+    if not Path(path).is_file():
+        raise InputError(f"There is no results file {path}; ssread compare makes one.")
 
 
 def _prepare(connection: sqlite3.Connection, path: Path, deadline: float) -> None:

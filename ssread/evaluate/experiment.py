@@ -1,4 +1,7 @@
-"""What a comparison asks: which classifiers, how many positions, how often, how trained."""
+"""What a comparison asks: which classifiers, how many positions, how often, how trained.
+
+Settings are checked without torch, so that a wrong one is refused at once.
+"""
 
 import dataclasses
 import inspect
@@ -6,18 +9,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ssread.aggregate import NAMES
-from ssread.data.cross_validation import RANDOM
 from ssread.data.properties import PROPERTIES
+from ssread.data.split_names import RANDOM
 from ssread.errors import InputError
 from ssread.evaluate.metrics import METRICS
 from ssread.evaluate.statistics import fold_ratio
-from ssread.models.factory import ARCHITECTURES
-from ssread.train.make_objective import OBJECTIVES
-from ssread.train.runs import Training
-from ssread.train.unsupervised import EPOCHS
+from ssread.models.architectures import AGGREGATIONS, ARCHITECTURES
+from ssread.train.runs import OBJECTIVES, Training
 
-__all__ = ["BASE", "DROPOUTS", "LINEAR_BASE", "POSITIONS", "TASKS", "Experiment"]
+__all__ = ["BASE", "DROPOUTS", "LINEAR_BASE", "POSITIONS", "TASKS", "Experiment", "experiments_of"]
 
 #: The numbers of positions that validation accuracy chooses from, and the classifier it chooses with (section V-A).
 POSITIONS = (2, 4, 8, 16)
@@ -29,6 +29,9 @@ DROPOUTS = (None, 0.0)
 #: The classifier that K is chosen with where a linear one judges the vectors of an encoder, and how encoders are built.
 LINEAR_BASE = ("gin", "sum")
 ENCODER = {"hidden_channels": 32, "dropout": 0.0}
+
+#: Epochs of an encoder that learns without labels: a fixed number, since only labels could choose the best one.
+UNSUPERVISED_EPOCHS = 100
 
 #: What may be predicted: the class, or a property of a molecule.
 TASKS = ("class", *PROPERTIES)
@@ -50,7 +53,7 @@ class Experiment:
         metric: What is compared: accuracy, roc_auc or macro_f1.
         training: How models are trained.
         model: Further arguments of :func:`ssread.models.make_model`, such as ``hidden_channels`` or ``dropout``.
-        learn: What encoders learn from: see :data:`ssread.train.make_objective.OBJECTIVES`.
+        learn: What encoders learn from: see :data:`ssread.train.runs.OBJECTIVES`.
         task: What is predicted: see :data:`TASKS`.
         split: How folds are drawn: a name of :data:`ssread.data.cross_validation.SPLITS` or a JSON file of folds.
     """
@@ -76,9 +79,9 @@ class Experiment:
             _one_of("architecture", name, ARCHITECTURES)
         for name in self.aggr:
             for part in name.split("+"):
-                _one_of("aggregation", part, NAMES)
+                _one_of("aggregation", part, AGGREGATIONS)
         _one_of("metric", self.metric, METRICS)
-        _one_of("precision", self.training.precision, dict.fromkeys(("float32", "tf32")))
+        _one_of("precision", self.training.precision, ("float32", "tf32"))
         if not self.arch:
             raise InputError("A comparison needs at least one architecture.")
         for name, value, least in (
@@ -119,7 +122,7 @@ class Experiment:
         if (learn, task) != ("supervised", "class"):
             values.setdefault("arch", LINEAR_BASE[:1])
         if learn != "supervised":
-            values.setdefault("epochs", EPOCHS)
+            values.setdefault("epochs", UNSUPERVISED_EPOCHS)
         training = Training(**{name: value for name, value in values.items() if name in of_training})
         return cls(training=training, **{name: value for name, value in values.items() if name in own})
 
@@ -158,6 +161,17 @@ class Experiment:
     def cells(self) -> list[tuple[str, str | list[str]]]:
         """Every architecture with every aggregation it is asked for."""
         return [(arch, aggr) for arch in self.arch for aggr in map(_aggregation, self.aggr or [_own(arch)])]
+
+
+def experiments_of(settings: Mapping[str, Any]) -> list[Experiment]:
+    """An experiment for every way to learn and every task; properties are asked of encoders of every way by default."""
+    tasks = _listed(settings.get("task", "class"))
+    ways = _listed(settings.get("learn", "supervised" if tasks == ["class"] else OBJECTIVES))
+    return [Experiment.of({**settings, "learn": learn, "task": task}) for learn in ways for task in tasks]
+
+
+def _listed(value: Any) -> list[str]:
+    return [part.strip() for part in value.split(",")] if isinstance(value, str) else [str(part) for part in value]
 
 
 def _own(arch: str) -> str:

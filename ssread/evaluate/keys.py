@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 
 from ssread.common.plain_json import canonical_json
 from ssread.data.graphset import GraphSet
-from ssread.models.factory import ARCHITECTURES
-from ssread.train.make_objective import NUMERICS
-from ssread.train.runs import Run, Training
+from ssread.models.architectures import ARCHITECTURES
+from ssread.train.runs import OBJECTIVES, Run, Training
 
 __all__ = ["SELECTIONS", "DatasetId", "fingerprint", "identify", "run_key", "run_of", "run_settings", "selection"]
 
@@ -74,7 +73,7 @@ def run_settings(run: Run) -> dict[str, Any]:
     later = {f.name: f.default for f in dataclasses.fields(Run) if f.name in ("learn", "task", "balanced", "split")}
     settings = {name: value for name, value in dataclasses.asdict(run).items() if later.get(name, ...) != value}
     architecture = ARCHITECTURES.get(run.model.get("name", ""))
-    numerics = [1 if architecture is None else architecture.numerics, NUMERICS[run.learn]]
+    numerics = [1 if architecture is None else architecture.numerics, OBJECTIVES[run.learn]]
     return settings if numerics == [1, 1] else {**settings, "numerics": numerics}
 
 

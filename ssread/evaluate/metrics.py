@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 import numpy as np
-from sklearn.metrics import f1_score, roc_auc_score
 
 from ssread.errors import InputError
 from ssread.train.runs import RunResult
@@ -34,6 +33,8 @@ def roc_auc(labels: np.ndarray, probabilities: np.ndarray) -> float:
     >>> roc_auc(np.array([0, 0, 1]), np.array([[0.9, 0.1], [0.4, 0.6], [0.5, 0.5]]))
     0.5
     """
+    from sklearn.metrics import roc_auc_score  # takes a second: not before it is needed
+
     present = np.unique(labels)
     if len(present) < 2:
         return float("nan")
@@ -48,6 +49,8 @@ def macro_f1(labels: np.ndarray, probabilities: np.ndarray) -> float:
     >>> macro_f1(np.array([0, 1]), np.array([[0.9, 0.1], [0.2, 0.8]]))
     1.0
     """
+    from sklearn.metrics import f1_score
+
     predicted = probabilities.argmax(axis=1)
     return float(f1_score(labels, predicted, labels=np.unique(labels), average="macro", zero_division=0.0))
 

@@ -1,20 +1,26 @@
 """The results store as files for other programs and for documents: CSV, Markdown, LaTeX."""
 
+from __future__ import annotations
+
 import dataclasses
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from ssread.common.files import write_text
 from ssread.common.markdown import markdown_table
 from ssread.errors import InputError
 from ssread.evaluate.statistics import summarize
-from ssread.evaluate.store import Store
 from ssread.train.runs import Training
 
-__all__ = ["export", "results_by_cell"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ssread.evaluate.store import Store
+
+__all__ = ["check_export", "export", "results_by_cell"]
 
 IN_COLUMNS = ("name", "readout", "aggr", "num_positions")  # model arguments that have a column of their own
 
@@ -27,19 +33,20 @@ def export(store: Store, path: str | os.PathLike[str]) -> None:
         path: ``.csv`` gives a row per training with all settings; ``.md`` and ``.tex``, which are for reading, a row
             per table cell: mean and standard deviation of the test accuracy in percent, as in :func:`results_by_cell`.
     """
-    target = Path(path)
-    writers = {
-        ".csv": lambda: store.table().to_csv(index=False, lineterminator="\n"),
-        ".md": lambda: _as_markdown(results_by_cell(store.table())),
-        ".tex": lambda: results_by_cell(store.table()).to_latex(index=False, escape=True, float_format="%.2f"),
-    }
-    if target.suffix.lower() not in writers:
-        raise InputError(f"{path} cannot be written: its ending must be one of {', '.join(writers)}.")
-    write_text(target, writers[target.suffix.lower()]())
+    check_export(path)
+    write_text(Path(path), WRITERS[Path(path).suffix.lower()](store))
+
+
+def check_export(path: str | os.PathLike[str]) -> None:
+    """Raises an ``InputError`` unless :func:`export` can write a file with this ending."""
+    if Path(path).suffix.lower() not in WRITERS:
+        raise InputError(f"{path} cannot be written: its ending must be one of {', '.join(WRITERS)}.")
 
 
 def results_by_cell(table: pd.DataFrame) -> pd.DataFrame:
     """The test accuracy of each table cell, from :meth:`Store.table`: a row for all seeds and folds of one setting."""
+    import pandas as pd  # takes a second, which whoever names a wrong file need not wait for
+
     if table.empty:
         return pd.DataFrame()
     cells = table.assign(settings=[_settings(*row) for row in zip(table["run"], table["training"], strict=True)])
@@ -79,3 +86,10 @@ def _settings(run: str, training: str) -> str:
     usual = dataclasses.asdict(Training())
     others |= {name: value for name, value in json.loads(training).items() if usual.get(name) != value}
     return ", ".join(f"{name}={value}" for name, value in sorted(others.items()))
+
+
+WRITERS: dict[str, Callable[[Store], str]] = {
+    ".csv": lambda store: store.table().to_csv(index=False, lineterminator="\n"),
+    ".md": lambda store: _as_markdown(results_by_cell(store.table())),
+    ".tex": lambda store: results_by_cell(store.table()).to_latex(index=False, escape=True, float_format="%.2f"),
+}

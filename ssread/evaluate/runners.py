@@ -16,6 +16,7 @@ from ssread.common.workers import as_worker
 from ssread.data.graphset import GraphSet
 from ssread.errors import InputError
 from ssread.evaluate.linear_evaluation import by_encoder, train_and_judge
+from ssread.evaluate.placement import check_placement, check_workers
 from ssread.train.runs import Run, RunResult, Training
 
 __all__ = ["CPURunner", "GPURunner", "Runner", "cohorts", "local_device", "make_runner", "train_cohort"]
@@ -41,8 +42,7 @@ class CPURunner:
     device = "cpu"
 
     def __init__(self, workers: int | None = None):
-        if workers is not None and workers < 1:
-            raise InputError(f"workers must be 1 or more, but {workers} was given.")
+        check_workers(workers)
         self.workers = workers or cpu_count()
 
     def train(self, graphs: GraphSet, runs: Sequence[Run], training: Training) -> Iterator[RunResult]:
@@ -71,8 +71,7 @@ class GPURunner:
     def __init__(self, device: str = "cuda", say: Callable[[str], None] = lambda _: None, workers: int | None = None):
         if not torch.cuda.is_available():
             raise InputError(f"There is no GPU that torch can use, so --device {device} cannot be had; use cpu.")
-        if workers is not None and workers < 1:
-            raise InputError(f"workers must be 1 or more, but {workers} was given.")
+        check_workers(workers)
         if (why := kernels.missing()) is not None:
             say(f"{why[0].upper()}{why[1:]}: plain torch code does the fused kernels' work, several times slower.")
         self.device = device
@@ -100,19 +99,16 @@ class GPURunner:
 
 def make_runner(device: str, workers: int | None, on: str, say: Callable[[str], None]) -> Runner:
     """Where trainings happen, from the words of the command line."""
-    if on == "ray" or on.startswith("ray://"):
+    check_placement(device, workers, on)
+    if on != "here":
         from ssread.evaluate.ray_runner import RayRunner
 
         return RayRunner(on, say)
-    if on != "here":
-        raise InputError(f"Trainings run here, on ray or on ray://host:port, not on {on!r}.")
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
     if device == "cpu":
         return CPURunner(workers)
-    if device.split(":")[0] == "cuda":
-        return GPURunner(device, say, workers)
-    raise InputError(f"There is no device {device!r}. Choose auto, cpu or cuda.")
+    return GPURunner(device, say, workers)
 
 
 def local_device(runner: Runner) -> str:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from ssread.errors import InputError
 
@@ -243,11 +242,15 @@ def _p_value(mean: float, error: float, count: int) -> float:
         return NOTHING
     if error == 0:
         return 1.0 if mean == 0 else 0.5 ** (count - 1)
+    from scipy import stats  # takes a second: not before it is needed
+
     return float(2 * stats.t.sf(abs(mean) / error, count - 1))
 
 
 def _equal_p(mean: float, error: float, count: int, margin: float) -> float:
     """The larger p of two one-sided t-tests; without spread, how often chance gives so many equal signs stands in."""
+    from scipy import stats
+
     if count < 2 or not np.isfinite(error):
         return NOTHING
     if error == 0:
@@ -258,5 +261,7 @@ def _equal_p(mean: float, error: float, count: int, margin: float) -> float:
 def _interval(mean: float, error: float, count: int) -> tuple[float, float]:
     if count < 2 or not np.isfinite(error) or error == 0:  # a t interval of no spread would claim certainty
         return NOTHING, NOTHING
+    from scipy import stats
+
     reach = float(stats.t.ppf(1 - ALPHA / 2, count - 1)) * error
     return mean - reach, mean + reach

@@ -14,10 +14,10 @@ import pandas as pd
 from ssread.common.plain_json import canonical_json
 from ssread.common.versions import versions
 from ssread.errors import InputError
-from ssread.evaluate.database import COLUMNS, connect, errors_as_sentences
+from ssread.evaluate.database import COLUMNS, check_results_file, connect, errors_as_sentences
 from ssread.evaluate.keys import DatasetId, run_key, run_of, run_settings, selection
 from ssread.evaluate.metrics import score
-from ssread.models.factory import ARCHITECTURES
+from ssread.models.architectures import ARCHITECTURES
 from ssread.train.runs import RunResult, Training
 
 __all__ = ["Store"]
@@ -99,8 +99,7 @@ class Store:
 
     def merge(self, path: str | os.PathLike[str]) -> int:
         """Take over the results of another file, such as another machine's; gives how many this one did not have."""
-        if not Path(path).is_file():
-            raise InputError(f"There is no results file {path}.")
+        check_results_file(path)
         names = ", ".join(COLUMNS)
         take = f"INSERT INTO runs ({names}) SELECT {names} FROM other.runs WHERE true ON CONFLICT (key) DO NOTHING"
         Store(path).close()  # says in a sentence what is wrong with it

@@ -1,12 +1,17 @@
 """What a trained model sees in a graph: positions, class activation, what positions mean, and how right that is."""
 
-from ssread.explain.activation import activation
-from ssread.explain.atlas import PositionCard, prototype_atlas
-from ssread.explain.chemical_groups import functional_groups, with_functional_groups
-from ssread.explain.forward import classifier, node_vectors, probabilities
-from ssread.explain.poolings import diffpool_clusters, poolings_survived, spectral_clusters
-from ssread.explain.positions import Positions, has_positions, positions
-from ssread.explain.pyg_explainer import ActivationExplainer
+from typing import TYPE_CHECKING
+
+from ssread.common.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from ssread.explain.activation import activation
+    from ssread.explain.atlas import PositionCard, prototype_atlas
+    from ssread.explain.chemical_groups import functional_groups, with_functional_groups
+    from ssread.explain.forward import classifier, node_vectors, probabilities
+    from ssread.explain.poolings import diffpool_clusters, poolings_survived, spectral_clusters
+    from ssread.explain.positions import Positions, has_positions, positions
+    from ssread.explain.pyg_explainer import ActivationExplainer
 
 __all__ = [
     "ActivationExplainer",
@@ -25,3 +30,16 @@ __all__ = [
     "spectral_clusters",
     "with_functional_groups",
 ]
+
+lazy_exports(
+    __name__,
+    {
+        "activation": ["activation"],
+        "atlas": ["PositionCard", "prototype_atlas"],
+        "chemical_groups": ["functional_groups", "with_functional_groups"],
+        "forward": ["classifier", "node_vectors", "probabilities"],
+        "poolings": ["diffpool_clusters", "poolings_survived", "spectral_clusters"],
+        "positions": ["Positions", "has_positions", "positions"],
+        "pyg_explainer": ["ActivationExplainer"],
+    },
+)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -14,7 +14,6 @@ from torch import Tensor
 from ssread import segment
 from ssread.common.markdown import markdown_table
 from ssread.data.graphset import GraphSet
-from ssread.errors import InputError
 from ssread.evaluate.statistics import compare, fold_ratio, format_p
 from ssread.explain.activation import activation
 from ssread.explain.gnn_explainer import gnn_explainer
@@ -23,45 +22,15 @@ from ssread.explain.measures import agreement, fidelity, localisation
 from ssread.explain.poolings import diffpool_clusters, poolings_survived, spectral_clusters
 from ssread.explain.positions import positions
 from ssread.explain.retrain import fold_of_run, trained_model, trained_models
+from ssread.explain.study_settings import FOLDS, Study
 from ssread.models import GraphClassifier
-from ssread.train.runs import Run, RunResult, Training
+from ssread.train.runs import Run, RunResult
 
-__all__ = ["Scores", "Study", "score_explanations"]
+__all__ = ["Scores", "score_explanations"]
 
 #: What is trained, by the name of the first part of its methods; None needs no training.
 KINDS = ("SSRead", "global readout", "TopKPool", "DiffPool", "no model")
-FOLDS = 5
 FIRST = {"agreement": "SSRead positions", "localisation": "SSRead activation"}
-
-
-@dataclass(frozen=True)
-class Study:
-    """What is scored, and how.
-
-    Attributes:
-        positions: The number of positions K, and of clusters of the poolings.
-        seeds: How often everything is repeated: folds, weights, order of graphs.
-        explained: Graphs of the test part whose motif is looked for, drawn at random with the seed; GNNExplainer takes
-            a second for each.
-        training: How models are trained.
-        model: Further arguments of the GCN, such as ``hidden_channels``.
-    """
-
-    positions: int = 4
-    seeds: int = 5
-    explained: int = 100
-    training: Training = field(default_factory=Training)
-    model: dict[str, Any] = field(default_factory=dict)
-
-    def run(self, kind: str, seed: int) -> Run:
-        """The training of one kind of model; the first of five folds is the test part."""
-        own: dict[str, dict[str, Any]] = {
-            "SSRead": {"name": "gcn", "readout": "ssread", "num_positions": self.positions, **self.model},
-            "global readout": {"name": "gcn", "readout": "global", **self.model},
-            "TopKPool": {"name": "gunet", "readout": "global"},
-            "DiffPool": {"name": "diffpool", "readout": "global", "num_clusters": self.positions},
-        }
-        return Run(own.get(kind, {}), seed, 0, FOLDS)
 
 
 @dataclass(frozen=True)
@@ -138,8 +107,6 @@ def score_explanations(
         watch: Told in a few words of everything that is done.
     """
     study = study or Study()
-    if study.seeds < 1 or study.positions < 1 or study.explained < 1:
-        raise InputError("Scores need at least one seed, one position and one graph to explain.")
     truth = known_truth(graphs)
     tasks = [(kind, seed) for seed in range(study.seeds) for kind in KINDS]
     rows: list[dict[str, Any]] = []

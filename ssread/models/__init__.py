@@ -1,8 +1,14 @@
 """Graph classifiers: six architectures of the paper and a baseline, each with either readout."""
 
-from ssread.models.classifier import GraphClassifier, Output
-from ssread.models.factory import ARCHITECTURES, make_model, model_for, wrap
-from ssread.models.graphs import Encoder, Encoding, Graphs
+from typing import TYPE_CHECKING
+
+from ssread.common.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from ssread.models.architectures import ARCHITECTURES
+    from ssread.models.classifier import GraphClassifier, Output
+    from ssread.models.factory import make_model, model_for, wrap
+    from ssread.models.graphs import Encoder, Encoding, Graphs
 
 __all__ = [
     "ARCHITECTURES",
@@ -15,3 +21,13 @@ __all__ = [
     "model_for",
     "wrap",
 ]
+
+lazy_exports(
+    __name__,
+    {
+        "architectures": ["ARCHITECTURES"],
+        "classifier": ["GraphClassifier", "Output"],
+        "factory": ["make_model", "model_for", "wrap"],
+        "graphs": ["Encoder", "Encoding", "Graphs"],
+    },
+)

@@ -1,73 +1,24 @@
-"""Models by name: the rows of the paper's Table II, the base classifier and the structure-blind baseline."""
+"""Models by name, with the sizes of a dataset, or around a module of your own."""
 
 import copy
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
 from ssread.aggregate import Aggr
 from ssread.errors import InputError
+from ssread.models.architectures import check_readout, find_architecture
 from ssread.models.classifier import GraphClassifier, Wrapped
-from ssread.models.dgcnn import DGCNN
-from ssread.models.diffpool import DiffPool, num_clusters
-from ssread.models.gcn import GCN
-from ssread.models.gin import GIN
-from ssread.models.graphs import Encoder
-from ssread.models.gunet import GraphUNet
+from ssread.models.diffpool import num_clusters
 from ssread.models.layers import GraphNorm, head
-from ssread.models.sagpool import SAGPool
-from ssread.models.structure_blind import StructureBlind
 from ssread.readout import GlobalReadout, SSRead
 
 if TYPE_CHECKING:
     from ssread.data.graphset import GraphSet
 
-__all__ = ["ARCHITECTURES", "Architecture", "make_model", "model_for", "wrap"]
-
-
-@dataclass(frozen=True)
-class Architecture:
-    """One graph classifier of the paper.
-
-    Attributes:
-        encoder: What comes before the readout.
-        aggr: The original's aggregation.
-        head_layers: How many linear layers classify.
-        paper: The row of Table II: message passing, pooling, ratio, architecture, readout, classification.
-        numerics: Part of the key of every stored training. Raise it when a change of the code changes what a training
-            gives, so that results from before are not mistaken for today's.
-    """
-
-    encoder: type[Encoder]
-    aggr: str | list[str]
-    head_layers: int
-    paper: tuple[str, str, str, str, str, str] | None = None
-    numerics: int = 1
-
-
-#: In the order of Table II, the base classifier (section V-A) first and the baseline last.
-ARCHITECTURES = {
-    "gcn": Architecture(GCN, "sum", 1, ("GCN", "-", "-", "MP+MP+MP", "any", "Linear")),
-    "gin": Architecture(GIN, "sum", 1, ("GIN", "-", "-", "MP+MP+MP+MP+MP", "sum", "Linear")),
-    "dgcnn": Architecture(DGCNN, "sort", 2, ("GCN", "-", "-", "MP+MP+MP+MP", "sort(+Conv)", "2L MLP")),
-    "diffpool": Architecture(DiffPool, "max", 2, ("SAGE", "DiffPool", "0.1", "(MP+MP+MP)+Pool+MP", "max", "2L MLP")),
-    "sagpool": Architecture(
-        SAGPool,
-        ["max", "mean"],
-        3,
-        ("GCN", "SAGPool", "0.5,0.5,0.5", "MP+Pool+MP+Pool+MP+Pool", "max,mean", "3L MLP"),
-    ),
-    "gunet": Architecture(
-        GraphUNet,
-        ["sum", "max", "mean"],
-        2,
-        ("GCN", "TopKPool", "0.9,0.8,0.7", "(MP+Pool+MP+Pool+MP+Pool)+(MP+MP+MP)", "sum,max,mean", "2L MLP"),
-    ),
-    "structure_blind": Architecture(StructureBlind, "sum", 2),
-}
+__all__ = ["make_model", "model_for", "wrap"]
 
 
 def make_model(
@@ -115,13 +66,11 @@ def make_model(
     >>> model.readout
     SSRead(128, num_positions=8, aggr=Sum(128, 128), gamma=0.01)
     """
-    if name not in ARCHITECTURES:
-        raise InputError(f"There is no model {name!r}. Choose one of {', '.join(ARCHITECTURES)}.")
+    architecture = find_architecture(name)
     if num_classes < 1:
         raise InputError(f"num_classes must be 1 or more, but {num_classes} was given.")
     if not 0 <= dropout < 1:
         raise InputError(f"dropout is a share, from 0 to below 1, but {dropout} was given.")
-    architecture = ARCHITECTURES[name]
     aggr = architecture.aggr if aggr is None else aggr
     takes = inspect.signature(architecture.encoder).parameters
     common = ("in_channels", "edge_channels", "hidden_channels", "num_layers", "dropout", "last_dropout")
@@ -211,9 +160,8 @@ def _readout(
     aggr_kwargs: Mapping[str, object] | None,
     epsilon: float = 0.0,
 ) -> GlobalReadout | SSRead:
+    check_readout(name)
     aggr = copy.deepcopy(aggr)  # a module handed in must not be shared between models
     if name == "global":
         return GlobalReadout(in_channels, aggr, **(aggr_kwargs or {}))
-    if name == "ssread":
-        return SSRead(in_channels, num_positions, aggr, gamma, epsilon, **(aggr_kwargs or {}))
-    raise InputError(f"There is no readout {name!r}. Choose ssread or global.")
+    return SSRead(in_channels, num_positions, aggr, gamma, epsilon, **(aggr_kwargs or {}))

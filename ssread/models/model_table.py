@@ -9,9 +9,10 @@ from rich.table import Table
 from torch import nn
 from torch_geometric.nn import DenseSAGEConv
 
+from ssread.models.architectures import ARCHITECTURES
 from ssread.models.classifier import GraphClassifier
 from ssread.models.diffpool import DiffPooling, SAGEConv, num_clusters
-from ssread.models.factory import ARCHITECTURES, make_model
+from ssread.models.factory import make_model
 from ssread.models.gcn import EdgeAwareGCNConv
 from ssread.models.gcn_conv import GCNConv
 from ssread.models.gin import GINConv

@@ -16,7 +16,7 @@ from ssread.evaluate.trainer import Watch
 from ssread.evaluate.trainings_csv import read_trainings
 from ssread.paper.datasets import train_datasets
 from ssread.paper.paper_table import PaperTable
-from ssread.paper.registry import DATASETS, Context, Progress, heading
+from ssread.paper.registry import DATASETS, PAPER, Context, Progress, heading
 from ssread.paper.stored_results import StoredResults
 
 __all__ = ["TABLE_3", "TABLE_4", "TABLE_5", "ComparisonTable"]
@@ -104,9 +104,9 @@ class ComparisonTable:
         return [Experiment.of({**own, **settings, "learn": learn}) for learn in ways]
 
 
-TABLE_3 = ComparisonTable("table3", ("gcn",), ("sum", "max", "mean", "attention", "set2set", "sort"))
-TABLE_4 = ComparisonTable("table4", ("gin", "dgcnn", "diffpool", "sagpool", "gunet"))
-TABLE_5 = ComparisonTable("table5", ("gin",), ("sum",), learn=("infograph", "graphcl"))
+TABLE_3 = ComparisonTable("table3", ("gcn",), aggr=PAPER["table3"].rows)
+TABLE_4 = ComparisonTable("table4", arch=PAPER["table4"].rows)
+TABLE_5 = ComparisonTable("table5", ("gin",), ("sum",), learn=PAPER["table5"].rows)
 
 
 def _remarks(folder: Path) -> str:

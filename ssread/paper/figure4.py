@@ -21,13 +21,13 @@ from ssread.evaluate.statistics import format_p
 from ssread.evaluate.trainer import Watch
 from ssread.evaluate.trainings_csv import read_trainings
 from ssread.paper.datasets import train_datasets
-from ssread.paper.registry import Context, Progress, heading
+from ssread.paper.registry import PAPER, Context, Progress, heading
 from ssread.paper.stored_results import MissingCell, StoredResults
 
 __all__ = ["draw", "experiments", "page", "progress", "run"]
 
 NAME = "figure4"
-HERE = ("MUTAG",)
+HERE = PAPER[NAME].datasets
 WAYS = ("supervised", "infograph", "graphcl")  # from left to right
 HEADINGS = ["dataset", "learning", "property", "K", "pairs", "GRead", "SSRead", "difference", "p", "corrected p"]
 

@@ -21,7 +21,7 @@ from ssread.evaluate.statistics import format_p
 from ssread.evaluate.trainer import Watch
 from ssread.evaluate.trainings_csv import read_trainings
 from ssread.paper.datasets import train_datasets
-from ssread.paper.registry import Context, Progress, heading
+from ssread.paper.registry import PAPER, Context, Progress, heading
 from ssread.paper.stored_results import StoredResults
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ __all__ = ["GAMMAS", "Point", "page", "points", "progress", "run"]
 
 NAME = "figure7"
 GAMMAS = (0.0, 0.001, 0.01, 0.1, 1.0)
-HERE = ("MUTAG", "NCI1", "IMDB-MULTI")
+HERE = PAPER[NAME].datasets
 HEADINGS = ["dataset", "varied", "K", "gamma", "pairs", "GRead", "SSRead", "difference", "p", "corrected p"]
 
 

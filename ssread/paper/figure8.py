@@ -13,17 +13,16 @@ from ssread.common.markdown import markdown_table
 from ssread.errors import InputError
 from ssread.evaluate.experiment import Experiment
 from ssread.evaluate.runners import local_device
-from ssread.paper.comparison_tables import TABLE_3, TABLE_4
 from ssread.paper.datasets import paper_dataset
-from ssread.paper.registry import Context, Progress, heading
+from ssread.paper.registry import PAPER, Context, Progress, heading
 from ssread.paper.timing import COLUMNS, GLOBAL, POSITIONS, device_name, time_passes
 
 __all__ = ["draw", "page", "progress", "run"]
 
 NAME = "figure8"
 TIMES = "times.csv"
-HERE = ("NCI1", "DD")
-CLASSIFIERS = (*TABLE_3.arch, *TABLE_4.arch)
+HERE = PAPER[NAME].datasets
+CLASSIFIERS = PAPER[NAME].rows
 ROUNDS = 3
 MARKERS = "osD^vP"
 HEADINGS = ["dataset", "classifier", "GRead, seconds", *(f"K = {k}, ratio" for k in POSITIONS), "rounds"]

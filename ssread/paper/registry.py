@@ -13,25 +13,33 @@ folder, copied to ``results/NAME`` with a ``remarks.md`` by hand, is what ``docs
 Where that page is to be made anew from CSV files, such as those of several machines, the code has a third function:
 
     def page(folder: Path) -> str: ...                 # Markdown
+
+Importing this module imports no torch, so that a wrong name is refused at once.
 """
+
+from __future__ import annotations
 
 import pkgutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
-import pandas as pd
 from rich.console import Console
 
 from ssread.common.files import make_folder
 from ssread.errors import InputError
-from ssread.evaluate.runners import Runner, make_runner
-from ssread.evaluate.store import Store
+from ssread.models.architectures import ARCHITECTURES
 from ssread.published.datasets import TABLE_1, canonical_name
 
-__all__ = ["DATASETS", "PAPER", "Context", "Entry", "Item", "Progress", "heading", "item"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ssread.evaluate.runners import Runner
+    from ssread.evaluate.store import Store
+
+__all__ = ["DATASETS", "PAPER", "Context", "Entry", "Item", "Progress", "check_parts", "heading", "item"]
 
 #: The paper's, in the order of Table I.
 DATASETS = tuple(row.name for row in TABLE_1)
@@ -83,6 +91,8 @@ class Context:
     @cached_property
     def runner(self) -> Runner:
         """Where trainings happen."""
+        from ssread.evaluate.runners import make_runner
+
         return make_runner(self.device, self.workers, self.on, lambda text: self.console.print(text, markup=False))
 
     def trainings(self) -> pd.DataFrame:
@@ -119,30 +129,43 @@ class Entry(NamedTuple):
         title: What it shows.
         code: ``module`` or ``module:object`` that makes it; empty where nothing can be made.
         remark: Why nothing can be made.
+        datasets: Those that it is about.
+        rows: The rows that can be chosen; none where it is made as a whole.
     """
 
     title: str
     code: str = ""
     remark: str = "not yet"
+    datasets: tuple[str, ...] = DATASETS
+    rows: tuple[str, ...] = ()
 
 
 SCHEME = "a scheme: nothing to measure"
+IN_TABLE_2 = tuple(name for name, architecture in ARCHITECTURES.items() if architecture.paper is not None)
 
 #: In the order of the paper.
 PAPER = {
     "table1": Entry("datasets", "ssread.paper.table1"),
-    "table2": Entry("classifiers", "ssread.paper.table2"),
-    "table3": Entry("GCN with six aggregations", "ssread.paper.comparison_tables:TABLE_3"),
-    "table4": Entry("five more classifiers", "ssread.paper.comparison_tables:TABLE_4"),
-    "table5": Entry("learning without labels", "ssread.paper.comparison_tables:TABLE_5"),
-    "figure1": Entry("node vectors by t-SNE", "ssread.paper.figure1"),
+    "table2": Entry("classifiers", "ssread.paper.table2", rows=IN_TABLE_2),
+    "table3": Entry(
+        "GCN with six aggregations",
+        "ssread.paper.comparison_tables:TABLE_3",
+        rows=("sum", "max", "mean", "attention", "set2set", "sort"),
+    ),
+    "table4": Entry(
+        "five more classifiers",
+        "ssread.paper.comparison_tables:TABLE_4",
+        rows=tuple(name for name in IN_TABLE_2 if name != "gcn"),
+    ),
+    "table5": Entry("learning without labels", "ssread.paper.comparison_tables:TABLE_5", rows=("infograph", "graphcl")),
+    "figure1": Entry("node vectors by t-SNE", "ssread.paper.figure1", datasets=("MUTAG",)),
     "figure2": Entry("architecture of a graph classifier", remark=SCHEME),
     "figure3": Entry("structural semantic readout", remark=SCHEME),
-    "figure4": Entry("structural properties from graph vectors", "ssread.paper.figure4"),
-    "figure5": Entry("positions beside poolings", "ssread.paper.figure5"),
-    "figure6": Entry("class activation", "ssread.paper.figure6"),
-    "figure7": Entry("sensitivity to K and gamma", "ssread.paper.figure7"),
-    "figure8": Entry("training time against K", "ssread.paper.figure8"),
+    "figure4": Entry("structural properties from graph vectors", "ssread.paper.figure4", datasets=("MUTAG",)),
+    "figure5": Entry("positions beside poolings", "ssread.paper.figure5", datasets=("MUTAG",)),
+    "figure6": Entry("class activation", "ssread.paper.figure6", datasets=("MUTAG",)),
+    "figure7": Entry("sensitivity to K and gamma", "ssread.paper.figure7", datasets=("MUTAG", "NCI1", "IMDB-MULTI")),
+    "figure8": Entry("training time against K", "ssread.paper.figure8", datasets=("NCI1", "DD"), rows=IN_TABLE_2),
 }
 
 
@@ -157,14 +180,28 @@ def heading(name: str) -> str:
     return f"{kind.capitalize()} {numeral}: {PAPER[name].title}"
 
 
-def item(name: str) -> Item:
-    """What makes a table or figure, by its name."""
+def _entry(name: str) -> Entry:
+    """The entry of a table or figure that can be made."""
     entry = PAPER.get(name)
     if entry is None:
         raise InputError(f"The paper has no {name!r}. Choose from {', '.join(PAPER)}.")
     if not entry.code:
         raise InputError(f"{name} ({entry.title}) cannot be made: {entry.remark}.")
-    return cast(Item, pkgutil.resolve_name(entry.code))
+    return entry
+
+
+def item(name: str) -> Item:
+    """What makes a table or figure, by its name."""
+    return cast(Item, pkgutil.resolve_name(_entry(name).code))
+
+
+def check_parts(name: str, datasets: Sequence[str], rows: Sequence[str]) -> None:
+    """Raises an ``InputError`` for datasets or rows that a table or figure does not have."""
+    entry = _entry(name)
+    _chosen("dataset", [canonical_name(dataset) or dataset for dataset in datasets], entry.datasets)
+    if rows and not entry.rows:
+        raise InputError(f"{name} has no rows to choose from: leave out --rows.")
+    _chosen("row", rows, entry.rows)
 
 
 def _chosen(what: str, wanted: Sequence[str], there: Sequence[str]) -> list[str]:

@@ -4,13 +4,13 @@ from pathlib import Path
 
 from ssread.common.files import write_text
 from ssread.common.markdown import markdown_table
-from ssread.models.factory import ARCHITECTURES
+from ssread.models.architectures import ARCHITECTURES
 from ssread.models.model_table import MUTAG, as_table, describe_all
-from ssread.paper.registry import Context, Progress
+from ssread.paper.registry import PAPER, Context, Progress
 
 __all__ = ["progress", "run"]
 
-IN_PAPER = [name for name, architecture in ARCHITECTURES.items() if architecture.paper is not None]
+IN_PAPER = PAPER["table2"].rows
 
 
 def progress(context: Context) -> Progress:

@@ -10,14 +10,9 @@ from ssread.models.factory import model_for
 from ssread.train.graphcl import GraphCL
 from ssread.train.infograph import InfoGraph
 from ssread.train.objective import Objective, Supervised, balanced_weights
-from ssread.train.runs import Run
+from ssread.train.runs import OBJECTIVES, Run
 
-__all__ = ["NUMERICS", "OBJECTIVES", "make_objective", "model_of"]
-
-#: The objectives by name, with the version of their numerics: part of the key of every stored training, to be raised
-#: when a change of the code changes what a training gives. The first needs classes, the others read no label.
-NUMERICS = {"supervised": 1, "graphcl": 1, "infograph": 1}
-OBJECTIVES = tuple(NUMERICS)
+__all__ = ["make_objective", "model_of"]
 
 
 def model_of(graphs: GraphSet, run: Run, **arguments: Any) -> GraphClassifier:

@@ -6,7 +6,12 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Run", "RunResult", "Training"]
+__all__ = ["OBJECTIVES", "Run", "RunResult", "Training"]
+
+#: What a model may learn from (:attr:`Run.learn`), with the version of its numerics. The first needs classes, the
+#: others read no label. The version is part of the key of every stored training: raise it when a change of the code
+#: changes what a training gives, so that results from before are not mistaken for today's.
+OBJECTIVES = {"supervised": 1, "graphcl": 1, "infograph": 1}
 
 
 @dataclass(frozen=True)

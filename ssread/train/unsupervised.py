@@ -16,10 +16,7 @@ from ssread.train.runs import Run, Training
 from ssread.train.seeds import Stream, seeded
 from ssread.train.single import Single
 
-__all__ = ["EPOCHS", "Learnt", "learn", "unlabelled"]
-
-#: Passes over all graphs unless told otherwise. A fixed budget: nothing is there to choose the pass by but labels.
-EPOCHS = 100
+__all__ = ["Learnt", "learn", "unlabelled"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,8 @@ from helpers.small_models import graphs, untrained
 from safetensors.torch import load_file, save_file
 
 from ssread.apply import TrainedModel
-from ssread.apply.trained_model import CARD, CONFIG, WEIGHTS, _sha256
+from ssread.apply.model_folder import CARD, CONFIG, WEIGHTS
+from ssread.apply.trained_model import _sha256
 from ssread.data import GraphSet
 from ssread.errors import InputError
 

@@ -61,7 +61,7 @@ def test_the_same_seed_gives_the_same_files(data, tmp_path):
         ({"arch": "other"}, "There is no model 'other'"),
         ({"readout": "other"}, "There is no readout 'other'"),
         ({"aggr": "sum+other"}, "other"),
-        ({"positions": 0}, "num_positions must be 1 or more"),
+        ({"positions": 0}, "positions must be 1 or more"),
         ({"ensemble": 0}, "ensemble must be 1 or more"),
         ({"epochs": -1}, "epochs must be 1 or more"),
         ({"device": "abacus"}, "There is no device 'abacus'"),

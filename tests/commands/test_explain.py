@@ -59,7 +59,7 @@ def test_a_model_and_graphs_give_a_page_and_pictures(tmp_path, graphs_file, read
         ([], "A model's folder and graphs are needed"),
         (["nowhere", "planted"], "nowhere is no folder"),
         (["--score", "nowhere.csv"], "There is no file or folder nowhere.csv"),
-        (["--score", "planted", "--seeds", "0"], "at least one seed"),
+        (["--score", "planted", "--seeds", "0"], "seeds must be 1 or more"),
     ],
 )
 def test_wrong_words_get_a_sentence(words, sentence, tmp_path, monkeypatch):

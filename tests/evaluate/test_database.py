@@ -37,7 +37,7 @@ def write_what_is_missing(path: Path, seeds: range) -> None:
 
 def start(*arguments: object, target: Callable[..., None] = write_what_is_missing) -> BaseProcess:
     context = multiprocessing.get_context("forkserver")  # forks a process without threads: quick, and safe with torch
-    context.set_forkserver_preload(["ssread.evaluate", "run_results"])
+    context.set_forkserver_preload(["ssread.evaluate.store", "helpers.run_results"])
     process = context.Process(target=target, args=arguments)
     process.start()
     return process

@@ -8,7 +8,8 @@ from ssread.data import GraphSet, from_smiles, planted
 from ssread.errors import InputError
 from ssread.explain import with_functional_groups
 from ssread.explain.ground_truth import known_truth, with_motif
-from ssread.explain.study import Scores, Study, score_explanations
+from ssread.explain.study import Scores, score_explanations
+from ssread.explain.study_settings import Study
 from ssread.train.runs import Training
 
 SMALL = Study(positions=3, seeds=2, explained=2, training=Training(epochs=2), model={"hidden_channels": 16})
@@ -74,5 +75,11 @@ def test_graphs_about_which_nothing_is_known_get_a_sentence():
     unknown = graphs.__class__(**{**vars(graphs), "node_columns": {}})
     with pytest.raises(InputError, match="Nothing is known about the nodes of planted"):
         score_explanations(unknown)
-    with pytest.raises(InputError, match="at least one seed"):
-        score_explanations(graphs, Study(seeds=0))
+
+
+@pytest.mark.parametrize(
+    "settings", [{"seeds": 0}, {"positions": 0}, {"explained": 0}, {"training": Training(epochs=0)}]
+)
+def test_numbers_out_of_range_get_a_sentence(settings):
+    with pytest.raises(InputError, match="must be 1 or more, but 0 was given"):
+        Study(**settings)

@@ -23,7 +23,7 @@ def test_the_papers_defaults():
 def test_wrong_names_and_arguments_are_explained():
     wrong = {
         "There is no model 'gat'. Choose one of gcn, gin": {"name": "gat"},
-        "no readout 'sum'. Choose ssread or global": {"readout": "sum"},
+        "no readout 'sum'. Choose global or ssread": {"readout": "sum"},
         "no aggregation 'median'": {"aggr": "median"},
         "gcn has no argument 'ratio'; it takes in_channels, .*dropout": {"ratio": 0.5},
         "sagpool has no argument 'ratios'; it takes .*, ratio": {"name": "sagpool", "ratios": (0.5,)},

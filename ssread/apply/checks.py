@@ -1,0 +1,75 @@
+"""Options that cannot be, refused without torch: the command line asks here before it imports what does the work."""
+
+import os
+from pathlib import Path
+
+from ssread.apply.model_folder import read_config
+from ssread.common.files import refuse_existing
+from ssread.errors import InputError
+from ssread.evaluate.experiment import Experiment
+from ssread.evaluate.placement import check_placement, check_workers
+from ssread.models.architectures import check_readout, find_architecture
+from ssread.train.runs import Training
+
+__all__ = ["FORMATS", "TABLES", "VECTORS", "check_ending", "check_training", "check_use", "export_path"]
+
+#: Endings of the files that predictions and vectors are written to.
+TABLES = (".csv", ".parquet")
+VECTORS = (*TABLES, ".npy")
+
+#: The ending of an exported model by its format.
+FORMATS = {"onnx": ".onnx", "torch": ".pt2"}
+
+
+def check_training(
+    out: str | os.PathLike[str],
+    *,
+    arch: str | None = None,
+    readout: str | None = None,
+    aggr: str | None = None,
+    positions: int = 4,
+    ensemble: int = 1,
+    epochs: int | None = None,
+    device: str = "auto",
+    workers: int | None = None,
+) -> None:
+    """Raises an ``InputError`` for options of :func:`ssread.apply.train` that no data make right."""
+    if arch is not None:
+        find_architecture(arch)
+    if readout is not None:
+        check_readout(readout)
+    training = Training() if epochs is None else Training(epochs=epochs)
+    Experiment(aggr=() if aggr is None else (aggr,), positions=positions, training=training)
+    if ensemble < 1:
+        raise InputError(f"ensemble must be 1 or more, but {ensemble} was given.")
+    check_placement(device, workers)
+    refuse_existing(Path(out))
+
+
+def check_use(model: Path, out: Path, endings: tuple[str, ...], workers: int | None) -> None:
+    """Raises an ``InputError`` unless a folder holds a model and its results can be written to a file of this name."""
+    check_ending(out, endings)
+    check_workers(workers)
+    read_config(model)
+
+
+def check_ending(path: Path, endings: tuple[str, ...] = TABLES) -> None:
+    """Raises an ``InputError`` unless the file's ending is one that can be written."""
+    if path.suffix.lower() not in endings:
+        raise InputError(f"{path} cannot be written: choose a name that ends in {' or '.join(endings)}.")
+
+
+def export_path(
+    folder: str | os.PathLike[str] | None, format: str = "onnx", out: str | os.PathLike[str] | None = None
+) -> Path:
+    """The file that a model is exported to: ``out``, or one beside the model's folder with the format's ending."""
+    if format not in FORMATS:
+        raise InputError(f"There is no format {format!r}. Choose one of {', '.join(FORMATS)}.")
+    if out is None:
+        if folder is None:
+            raise InputError("Name the file to export to with out: a model in memory has no directory to stand beside.")
+        out = Path(folder).resolve().with_suffix(FORMATS[format])
+    path = Path(out)
+    if path.suffix.lower() != FORMATS[format]:
+        raise InputError(f"{path} cannot be written as {format}: choose a name that ends in {FORMATS[format]}.")
+    return path

@@ -1,0 +1,82 @@
+"""The architectures by name: the rows of the paper's Table II, the base classifier and the structure-blind baseline.
+
+Nothing here needs torch, so that a wrong name is refused at once: an encoder is imported when it is used.
+"""
+
+from dataclasses import dataclass
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING
+
+from ssread.errors import InputError
+
+if TYPE_CHECKING:
+    from ssread.models.graphs import Encoder
+
+__all__ = ["AGGREGATIONS", "ARCHITECTURES", "READOUTS", "Architecture", "check_readout", "find_architecture"]
+
+#: The readouts by name: the paper's GRead, and SSRead.
+READOUTS = ("global", "ssread")
+
+#: The keys of :data:`ssread.aggregate.NAMES`, which needs torch.
+AGGREGATIONS = ("sum", "max", "mean", "attention", "set2set", "sort")
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """One graph classifier of the paper.
+
+    Attributes:
+        code: ``module:class`` of the encoder.
+        aggr: The original's aggregation.
+        head_layers: How many linear layers classify.
+        paper: The row of Table II: message passing, pooling, ratio, architecture, readout, classification.
+        numerics: The version of the numerics, as in :data:`ssread.train.runs.OBJECTIVES`.
+    """
+
+    code: str
+    aggr: str | list[str]
+    head_layers: int
+    paper: tuple[str, str, str, str, str, str] | None = None
+    numerics: int = 1
+
+    @property
+    def encoder(self) -> "type[Encoder]":
+        """What comes before the readout."""
+        return resolve_name(f"ssread.models.{self.code}")
+
+
+#: In the order of Table II, the base classifier (section V-A) first and the baseline last.
+ARCHITECTURES = {
+    "gcn": Architecture("gcn:GCN", "sum", 1, ("GCN", "-", "-", "MP+MP+MP", "any", "Linear")),
+    "gin": Architecture("gin:GIN", "sum", 1, ("GIN", "-", "-", "MP+MP+MP+MP+MP", "sum", "Linear")),
+    "dgcnn": Architecture("dgcnn:DGCNN", "sort", 2, ("GCN", "-", "-", "MP+MP+MP+MP", "sort(+Conv)", "2L MLP")),
+    "diffpool": Architecture(
+        "diffpool:DiffPool", "max", 2, ("SAGE", "DiffPool", "0.1", "(MP+MP+MP)+Pool+MP", "max", "2L MLP")
+    ),
+    "sagpool": Architecture(
+        "sagpool:SAGPool",
+        ["max", "mean"],
+        3,
+        ("GCN", "SAGPool", "0.5,0.5,0.5", "MP+Pool+MP+Pool+MP+Pool", "max,mean", "3L MLP"),
+    ),
+    "gunet": Architecture(
+        "gunet:GraphUNet",
+        ["sum", "max", "mean"],
+        2,
+        ("GCN", "TopKPool", "0.9,0.8,0.7", "(MP+Pool+MP+Pool+MP+Pool)+(MP+MP+MP)", "sum,max,mean", "2L MLP"),
+    ),
+    "structure_blind": Architecture("structure_blind:StructureBlind", "sum", 2),
+}
+
+
+def find_architecture(name: str) -> Architecture:
+    """The architecture of this name."""
+    if name not in ARCHITECTURES:
+        raise InputError(f"There is no model {name!r}. Choose one of {', '.join(ARCHITECTURES)}.")
+    return ARCHITECTURES[name]
+
+
+def check_readout(name: str) -> None:
+    """Raises an ``InputError`` unless there is a readout of this name."""
+    if name not in READOUTS:
+        raise InputError(f"There is no readout {name!r}. Choose {' or '.join(READOUTS)}.")
