@@ -14,7 +14,7 @@ from ssread.evaluate.experiment import BASE, POSITIONS, Experiment
 from ssread.evaluate.metrics import score
 from ssread.evaluate.report import Cell, Report, selection_rule
 from ssread.evaluate.runners import Runner
-from ssread.evaluate.statistics import compare
+from ssread.evaluate.statistics import Comparison, compare
 from ssread.evaluate.store import Store, aggregation_name
 from ssread.evaluate.trainer import Trainer, Watch
 from ssread.published.datasets import TABLE_1
@@ -154,7 +154,7 @@ class _Asked:
                 arch,
                 aggregation_name(arch, aggr),
                 self._positions,
-                compare(self._scores(before), self._scores(after), test_to_train=experiment.test_to_train),
+                self._comparison(before, after),
                 paper_global=_paper(graphs, experiment, arch, aggr, "global"),
                 paper_ssread=_paper(graphs, experiment, arch, aggr, "ssread"),
                 learn=experiment.learn,
@@ -179,6 +179,10 @@ class _Asked:
 
     def _results(self, runs: Sequence[Run]) -> list[RunResult]:
         return self._trainer.results(runs, self.experiment.training)
+
+    def _comparison(self, before: Sequence[Run], after: Sequence[Run]) -> Comparison:
+        ratio, margin = self.experiment.test_to_train, self.experiment.margin / 100
+        return compare(self._scores(before), self._scores(after), test_to_train=ratio, margin=margin)
 
     def _scores(self, runs: Sequence[Run]) -> np.ndarray:
         """The metric on the test folds, [seeds, folds]."""

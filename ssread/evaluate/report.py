@@ -15,6 +15,7 @@ from ssread.common.plain_json import without_nan
 from ssread.evaluate.keys import FIXED_BUDGET, LINEAR, SELECTIONS
 from ssread.evaluate.statistics import ALPHA, Comparison, Summary, format_p, holm
 from ssread.published.results import PaperResult
+from ssread.train.recipes import recipe_named
 from ssread.train.runs import Training
 
 __all__ = ["Cell", "Report", "TableCell", "model_name", "selection_rule"]
@@ -112,9 +113,12 @@ def selection_rule(
     seeds = "1 seed" if num_seeds == 1 else f"{num_seeds} seeds"
     judge = f"; judge: {LINEAR}, then fitted to training and validation part" if linear else ""
     if dropout_chosen:
-        positions += "; dropout (own or none): by mean validation accuracy of gcn + global(sum)"
+        candidates = " or ".join(
+            "own" if share is None else f"{share:g}" for share in recipe_named(training.recipe).dropouts
+        )
+        positions += f"; dropout ({candidates}): by mean validation accuracy of gcn + global(sum)"
     folds = f"{num_folds} folds" if split == "random" else f"{num_folds} folds by {split}"
-    return f"{folds} x {seeds}; epoch: {epoch}{judge}; K: {positions}; test folds used once"
+    return f"recipe {training.recipe}; {folds} x {seeds}; epoch: {epoch}{judge}; K: {positions}; test folds used once"
 
 
 @dataclass(frozen=True)

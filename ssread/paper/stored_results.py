@@ -116,7 +116,7 @@ class StoredResults:
             done = int((before != ABSENT).sum() + (after != ABSENT).sum())
             return MissingCell(self.dataset, arch, name, done, before.size + after.size, **known)
         scores = [self._values("test_accuracy", places[seeds]) for places in (before, after)]
-        found = compare(*scores, test_to_train=self.experiment.test_to_train)
+        found = compare(*scores, test_to_train=self.experiment.test_to_train, margin=self.experiment.margin / 100)
         return Cell(self.dataset, arch, name, self.positions, found, **known)
 
     def _texts(self) -> set[str]:

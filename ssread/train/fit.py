@@ -159,7 +159,7 @@ class Loop:
         self._engine.set_learning_rate(torch.full((len(self.models),), self._training.learning_rate_at(epoch)))
         losses = self._engine.train_epoch(large_batches_together(plan, self._graphs, epoch))
         if self._training.averaging > 0:
-            self._engine.average(1 / max(1.0, self._training.averaging * epoch))
+            self._engine.average(self._training.averaging_weight(epoch))
         logits = self._engine.logits(self._judged_on).cpu()
         accuracy, valid_loss = _judge(logits, self._labels, self._validation)
         values = torch.stack([*losses, accuracy, valid_loss], dim=1).tolist()

@@ -54,6 +54,10 @@ class Training:
             return self.learning_rate
         return self.learning_rate * (1 + math.cos(math.pi * (epoch - 1) / self.epochs)) / 2
 
+    def averaging_weight(self, epoch: int) -> float:
+        """By how much the averaged weights move towards those of an epoch, counted from 1."""
+        return 1 / max(1.0, self.averaging * epoch)
+
 
 @dataclass(frozen=True)
 class Run:
