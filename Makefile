@@ -18,12 +18,13 @@ slow: $(READY)  ## the slow tests: killed processes, a Ray cluster, compilers, e
 	$(BIN)/python -m pytest -m "slow and not alone" -n 2 --dist loadgroup --durations=12
 	$(BIN)/python -m pytest -m "slow and alone" --durations=12
 
-lint: $(READY)  ## style and types
+lint: $(READY)  ## style, types, and which package may import which
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
 
-format: $(READY)  ## mend the style
+format: $(READY)  ## fix the style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 

@@ -25,7 +25,7 @@ from ssread.functional import align
 from ssread.models.graphs import Graphs
 from ssread.train import Run, Training
 from ssread.train.batch_plans import even_plan
-from ssread.train.engine import Single
+from ssread.train.single import Single
 from ssread.train.unsupervised import unlabelled
 
 WIDTH = 32
@@ -43,7 +43,7 @@ def measure(graphs: GraphSet, which: str, learn: str, positions: int, seed: int,
     generator = torch.Generator().manual_seed(seed)
     for _ in range(epochs):
         order = torch.randperm(len(graphs), generator=generator).unsqueeze(0)
-        engine.one_pass(even_plan(order, training.batch_size))
+        engine.train_epoch(even_plan(order, training.batch_size))
     found = {which: engine.vectors(torch.arange(len(graphs)).unsqueeze(0))[0]}
     if which == "GRead":
         found["GRead, parted by random directions"] = _parted(engine, graphs, positions, generator)

@@ -23,7 +23,7 @@ from ssread.data.graphset import GraphSet
 from ssread.data.splits import stratified_folds
 from ssread.evaluate.runners import GPURunner
 from ssread.train import Run, Training
-from ssread.train.batch_plans import full_plan, in_step
+from ssread.train.batch_plans import full_plan, large_batches_together
 from ssread.train.cohort import Cohort
 from ssread.train.fit import train
 
@@ -55,11 +55,12 @@ class TimedCohort:
         members = [seeds[run.seed][run.fold].train for run in runs]
         generators = [torch.Generator().manual_seed(r) for r in range(replicas)]
         training = Training()
-        plans = [in_step(full_plan(members, generators, training.batch_size), graphs, epoch) for epoch in range(4)]
+        drawn = [full_plan(members, generators, training.batch_size) for _ in range(4)]
+        plans = [large_batches_together(plan, graphs, epoch) for epoch, plan in enumerate(drawn)]
         self.plans = [plan.repeat(max(1, 8 // len(plan)), 1, 1) for plan in plans]
         self.engine = Cohort(graphs, runs, training, "cuda", print)
         for plan in 3 * self.plans:  # every size of batch is run, then recorded
-            self.engine.one_pass(plan)
+            self.engine.train_epoch(plan)
 
     def milliseconds(self, least: float = 0.5) -> float:
         """The median time of a step: passes, each timed as a whole."""
@@ -68,7 +69,7 @@ class TimedCohort:
             plan = self.plans[len(times) % len(self.plans)]
             torch.cuda.synchronize()
             start = time.perf_counter()
-            self.engine.one_pass(plan)
+            self.engine.train_epoch(plan)
             times.append((time.perf_counter() - start) / len(plan))
         return 1e3 * statistics.median(times)
 
@@ -82,7 +83,7 @@ class TimedCohort:
 
     def padded_nodes(self) -> int:
         """The same with padding."""
-        rooms = [room.num_nodes for plan in self.plans for room in self.engine._make_room(plan)]
+        rooms = [room.num_nodes for plan in self.plans for room in self.engine.make_room(plan)]
         return int(statistics.mean(rooms)) * self.plans[0].size(1)
 
     def _per_step(self, counts: torch.Tensor) -> int:
@@ -158,9 +159,9 @@ def steps(names: list[str], quick: bool, ceiling: tuple[float, float]) -> Table:
 def plain_step_ms(graphs: GraphSet) -> float:
     """Milliseconds of a step of the plain loop, validation left out of the count of steps but not of the time."""
     loop = PlainLoop(graphs, Run(model("gcn"), seed=0, fold=0), Training(), "cuda")
-    loop.one_pass()
+    loop.train_epoch()
     start = time.perf_counter()
-    loop.one_pass()
+    loop.train_epoch()
     torch.cuda.synchronize()
     return 1e3 * (time.perf_counter() - start) / len(loop.train)
 

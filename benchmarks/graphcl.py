@@ -32,7 +32,7 @@ from ssread import SSRead
 from ssread.data.graphset import GraphSet
 from ssread.models.graphs import Graphs
 from ssread.train import Run, Training
-from ssread.train.batch_plans import even_plan, in_step
+from ssread.train.batch_plans import even_plan, large_batches_together
 from ssread.train.cohort import Cohort
 from ssread.train.engine import Engine, Single
 from ssread.train.graphcl import contrastive_loss
@@ -172,10 +172,10 @@ def epochs_of_ours(graphs: GraphSet, training: Training, seed: int, epochs: int)
     engine = Single(unlabelled(graphs), Run(MODEL, seed, 0, learn="graphcl"), training)
     order = torch.randperm(len(graphs)).unsqueeze(0)
     plan = even_plan(order, training.batch_size)
-    engine.one_pass(plan[:2])
+    engine.train_epoch(plan[:2])
     start = time.perf_counter()
     for _ in range(epochs):
-        engine.one_pass(plan)
+        engine.train_epoch(plan)
     return time.perf_counter() - start
 
 
@@ -203,7 +203,7 @@ def on_cores(graphs: GraphSet, rounds: int, epochs: int) -> dict[str, tuple[floa
 def _pass_seconds(loop: PlainLoop, threads: int) -> float:
     torch.set_num_threads(threads)
     start = time.perf_counter()
-    loop.one_pass()
+    loop.train_epoch()
     return time.perf_counter() - start
 
 
@@ -215,12 +215,12 @@ def on_gpu(graphs: GraphSet, encoders: int, epochs: int) -> dict[str, tuple[floa
 
     def seconds(engine: Engine, count: int) -> float:
         order = torch.stack([torch.randperm(len(graphs)) for _ in range(count)])
-        plan = in_step(even_plan(order, training.batch_size), graphs, epoch=1)
+        plan = large_batches_together(even_plan(order, training.batch_size), graphs, epoch=1)
         times = []
         for _ in range(2 + epochs):
             torch.cuda.synchronize()
             start = time.perf_counter()
-            engine.one_pass(plan)
+            engine.train_epoch(plan)
             torch.cuda.synchronize()
             times.append(time.perf_counter() - start)
         return statistics.median(times[2:])

@@ -29,8 +29,8 @@ from ssread.data import planted, stratified_folds
 from ssread.data.graphset import GraphSet
 from ssread.evaluate.runners import CPURunner, GPURunner
 from ssread.train import Run, Training
-from ssread.train.engine import Single
 from ssread.train.fit import fit
+from ssread.train.single import Single
 
 K, D, LAYERS = 8, 128, 3
 MODEL = {"name": "gcn", "readout": "ssread", "aggr": "sum", "num_positions": K}

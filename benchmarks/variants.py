@@ -25,7 +25,7 @@ from ssread.data.splits import Fold, stratified_folds
 from ssread.models.graphs import Graphs
 from ssread.train import Run, Training
 from ssread.train.batch_plans import full_plan
-from ssread.train.engine import Single
+from ssread.train.single import Single
 
 LAST = 10
 
@@ -84,7 +84,7 @@ def measure(graphs: GraphSet, variant: Variant, number: int, positions: int, pas
                 rate = training.learning_rate * (1 + math.cos(math.pi * done / count)) / 2
                 for group in engine._optimizer.param_groups:
                     group["lr"] = rate
-            losses.append(float(engine.one_pass(full_plan([fold.train], [generator], training.batch_size))[0, 0]))
+            losses.append(float(engine.train_epoch(full_plan([fold.train], [generator], training.batch_size))[0, 0]))
             found = engine.logits(fold.validation.unsqueeze(0))[0].argmax(dim=1)
             accuracies.append(100 * float((found == graphs.y[fold.validation]).double().mean()))
             if hasattr(engine._model.readout, "align"):

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ssread.common.lazy import lazy_exports
+from ssread.common.versions import VERSION
 from ssread.errors import InputError
 
 if TYPE_CHECKING:
@@ -10,6 +11,6 @@ if TYPE_CHECKING:
     from ssread.readout import GlobalReadout, Reading, SSRead
 
 __all__ = ["GlobalReadout", "InputError", "Reading", "SSRead", "SSReadClassifier", "__version__"]
-__version__ = "0.1.0"
+__version__ = VERSION
 
 lazy_exports(__name__, {"estimator": ["SSReadClassifier"], "readout": ["GlobalReadout", "Reading", "SSRead"]})

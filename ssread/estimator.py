@@ -21,6 +21,7 @@ from ssread.apply.trained_model import TrainedModel
 from ssread.common.versions import versions
 from ssread.data.graphset import GraphSet
 from ssread.errors import InputError
+from ssread.explain.positions import positions
 from ssread.train.runs import Run, Training
 
 __all__ = ["SSReadClassifier"]
@@ -162,15 +163,14 @@ class SSReadClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
         return torch.cat(parts).numpy()
 
     def positions(self, graphs: Any) -> list[NDArray[np.int64]]:
-        """The structural position of every node (of the first member), one array per graph."""
+        """The structural position of every node (of the first member), one array per graph.
+
+        The nodes that DiffPool puts into one cluster take the position of the cluster; a node that pooling drops has
+        position -1.
+        """
         read = self._read(graphs)
-        parts = []
-        for ids, outputs in self.model_.run(read):
-            encoding, reading = outputs[0].encoding, outputs[0].reading
-            if encoding.x.size(0) != int(read.node_counts[ids].sum()):
-                raise InputError(f"{self.arch} pools nodes away, so nodes have no positions; choose gcn, gin or dgcnn.")
-            parts.append(reading.positions.cpu())
-        return [part.numpy() for part in torch.cat(parts).split(read.node_counts.tolist())]
+        found = positions(self.model_, read).position
+        return [part.numpy() for part in found.split(read.node_counts.tolist())]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,8 +1,8 @@
 """The paper's alignment as pure functions: Equations 2, 4 and 5, and Theorem 2.
 
-Symbols are the paper's: ``H`` holds the node vectors [N, d], ``P`` the structural prototypes [K, d], ``gamma``
-smooths the minimum. Costs are computed in float32 at least, whatever the precision around them: with gamma =
-0.01, eight bits of mantissa could not tell one position from another.
+Symbols are the paper's: ``H`` holds the node vectors [N, d], ``P`` the structural prototypes [K, d], ``gamma`` smooths
+the minimum. Costs are computed in float32 or float64, also under autocast: with gamma = 0.01, the eight bits of a
+bfloat16 mantissa cannot separate the costs of two positions.
 """
 
 import torch
@@ -11,7 +11,7 @@ from torch import Tensor
 from ssread import segment
 from ssread.errors import InputError
 
-__all__ = ["align", "closest", "cosine_cost", "direction", "soft_min", "soft_ssa"]
+__all__ = ["align", "closest", "cosine_cost", "direction", "distant_directions", "soft_min", "soft_ssa"]
 
 
 def cosine_cost(H: Tensor, P: Tensor) -> Tensor:
@@ -19,7 +19,7 @@ def cosine_cost(H: Tensor, P: Tensor) -> Tensor:
 
     .. math:: [\Delta(H, P)]_{nk} = 1 - \frac{h_n \cdot p_k}{\lVert h_n \rVert \lVert p_k \rVert}
 
-    A zero vector has no direction: it costs 1 everywhere and its gradient is finite.
+    A zero vector has no direction: it has cost 1 at every position and a finite gradient.
 
     Args:
         H: Node vectors, [..., N, d].
@@ -45,17 +45,25 @@ def align(H: Tensor, P: Tensor) -> Tensor:
 
 
 def closest(costs: Tensor) -> Tensor:
-    """The position of least cost, [..., N, K] to [..., N]. (``min`` takes a tenth of the time of ``argmin`` here.)"""
+    """The position of least cost, [..., N, K] to [..., N]."""
+    # On a CPU min takes a tenth of the time of argmin.
     return costs.detach().min(dim=-1).indices
 
 
-def soft_min(values: Tensor, gamma: float, dim: int = -1) -> Tensor:
+def soft_min(values: Tensor, gamma: float, dim: int = -1, epsilon: float = 0.0) -> Tensor:
     r"""The smoothed minimum along a dimension (Equation 5).
 
     .. math:: \min\nolimits_\gamma \{a_1, ..., a_n\} = -\gamma \log \sum_i e^{-a_i / \gamma}
 
-    With ``gamma = 0`` it is the minimum itself. The smallest value is subtracted first, so that neither the
-    value nor its gradient (the soft alignment weights, which sum to one) can overflow or vanish.
+    ``gamma = 0`` gives the minimum itself. The smallest value is subtracted first, so that neither the result nor its
+    gradient (the soft alignment weights, which sum to one) can overflow or vanish.
+
+    Args:
+        values: Any values.
+        gamma: The smoothing.
+        dim: The dimension.
+        epsilon: Added inside the logarithm, as the authors' public code does. Where all values are large against
+            gamma, it alone is left: the result is a constant, and the gradient vanishes.
 
     >>> round(soft_min(torch.tensor([1.0, 1.0]), gamma=0.01).item(), 5)  # 1 - 0.01 log 2
     0.99307
@@ -64,8 +72,10 @@ def soft_min(values: Tensor, gamma: float, dim: int = -1) -> Tensor:
     """
     if not gamma >= 0:
         raise InputError(f"gamma smooths the minimum and must be 0 or more, but {gamma} was given.")
-    if gamma < torch.finfo(values.dtype).tiny:  # cannot be told from the minimum, and 1 / gamma would overflow
+    if gamma < torch.finfo(values.dtype).tiny:  # equals the minimum in this precision, and 1 / gamma would overflow
         return values.min(dim=dim).values
+    if epsilon > 0:
+        return -gamma * ((-values / gamma).exp().sum(dim=dim) + epsilon).log()
     smallest = values.detach().amin(dim=dim, keepdim=True)
     terms = ((smallest - values) / gamma).exp()  # the largest is 1: nothing overflows, the sum never vanishes
     return torch.sub(smallest.squeeze(dim), terms.sum(dim=dim).log(), alpha=gamma)
@@ -85,10 +95,10 @@ def soft_ssa(
         P: Structural prototypes, [K, d].
         gamma: The smoothing; 0 gives the hard cost of Equation 2.
         index: The graph of every node, [N]. Without it all nodes form one graph.
-        dim_size: The number of graphs, so that empty ones at the end are not lost. A graph without nodes costs 0.
+        dim_size: The number of graphs B. Without it, empty graphs at the end are lost. An empty graph has cost 0.
 
     Returns:
-        One cost per graph, [dim_size].
+        One cost per graph, [B].
     """
     node_costs = soft_min(cosine_cost(H, P), gamma)
     if index is None:
@@ -100,12 +110,36 @@ def soft_ssa(
 
 
 def direction(vectors: Tensor) -> Tensor:
-    """Vectors [..., d] at length one; a zero vector stays zero."""
+    """Vectors [..., d] scaled to length one; a zero vector stays zero."""
     return vectors / _norm(vectors)
 
 
+@torch.no_grad()
+def distant_directions(H: Tensor, number: int) -> Tensor:
+    """Chooses directions of node vectors that are far from each other, by k-means++ on unit vectors.
+
+    Args:
+        H: Node vectors, [N, d].
+        number: How many to choose; the choice depends on ``torch.manual_seed``.
+
+    Returns:
+        Unit vectors in float64 on the CPU, [number, d].
+    """
+    from sklearn.cluster import kmeans_plusplus
+
+    lengths = H.norm(dim=-1, keepdim=True)
+    directions = (H / lengths)[lengths.squeeze(-1) > 0].double().cpu().numpy()
+    if len(directions) < number:
+        raise InputError(
+            f"{number} prototypes need at least as many node vectors that are not zero, "
+            f"but there are {len(directions)}."
+        )
+    seed = int(torch.randint(2**31, ()))
+    return torch.as_tensor(kmeans_plusplus(directions, number, random_state=seed)[0])
+
+
 def _cosine_cost(H: Tensor, P: Tensor) -> Tensor:
-    similarity = direction(P) @ H.mT / _norm(H).mT  # [K, N]: reductions over a few positions are fast this way round
+    similarity = direction(P) @ H.mT / _norm(H).mT  # [K, N]: reductions over a few positions are fast in this layout
     return (1 - similarity).clamp(0, 2).mT  # rounding may step over either end
 
 

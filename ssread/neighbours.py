@@ -1,9 +1,9 @@
 """Sums over neighbours: the product of a batch's adjacency matrix with its node vectors.
 
-On a CPU the edges are put in order of the node they enter, once per batch, and ``embedding_bag`` adds the neighbours
-of a node up while it reads them: a twentieth of the time of gathering, scaling and scattering messages. On a GPU
-:mod:`ssread.kernels.messages` does the same for all replicas at once. Everywhere else, and while a transform traces or
-lifts the code, messages are gathered and scattered by :mod:`ssread.segment`.
+On a CPU the edges are sorted by the node they enter, once per batch, and ``embedding_bag`` adds up the neighbours of a
+node while it reads them. That takes a twentieth of the time of gathering, scaling and scattering messages. On a GPU
+:mod:`ssread.kernels.messages` does the same for all models of a cohort at once. Everywhere else, and under
+``torch.compile``, ``torch.export`` and ``torch.func``, :mod:`ssread.segment` gathers and scatters the messages.
 """
 
 from functools import cached_property
@@ -27,7 +27,7 @@ class Neighbours:
         num_nodes: The number of nodes N.
         start: Where each node's edges begin, [N + 1], where edges are known to be sorted by the node they leave.
         symmetric: Whether every edge is known to have its reverse, with the same features.
-        needless: The edges, [E], whose ends are padding: a GPU leaves them out, where they would form long rows.
+        needless: Whether both ends of an edge are padding, [E]. A GPU leaves such edges out: they would form long rows.
     """
 
     def __init__(
@@ -45,13 +45,15 @@ class Neighbours:
         self._inverse_root_degree: Tensor | None = None
 
     def sum(self, values: Tensor, weight: Tensor | None = None) -> Tensor:
-        """For every node the sum of its neighbours' values, [N, d]; ``weight`` [E] scales edges and learns nothing."""
+        """The sum of every node's neighbours' values, [N, d]; ``weight`` [E] scales edges and gets no gradient."""
         if kernels.usable(values):
             from ssread.kernels.messages import sum_messages
 
             return sum_messages(values, self.entering, self.leaving, weight=weight)
-        if segment.is_concrete(values, self.source) and values.dtype in (torch.float32, torch.float64):
-            return _BagSum.apply(values, weight, self)
+        if segment.is_concrete(values, weight, self.source) and values.dtype in (torch.float32, torch.float64):
+            total = _apply(_BagSum, values, weight, self)
+            if total is not None:
+                return total
         messages = segment.take(values, self.source)
         if weight is not None:
             messages = messages * weight.unsqueeze(-1)
@@ -65,12 +67,15 @@ class Neighbours:
         Args:
             x: Node vectors, [N, d].
             shift: c, [d].
-            scale: s, [N], or None for 1; learns nothing.
+            scale: s, [N], or None for 1; gets no gradient.
             root: With it a node adds :math:`s_i^2 \mathrm{relu}(x_i + root)`, [d].
             factor: With it a node adds this multiple of :math:`x_i`; not together with ``root``.
         """
-        if segment.is_concrete(x, self.source) and x.dtype in (torch.float32, torch.float64):
-            return _BagMessages.apply(x, shift, scale, root, factor, self)
+        given = (x, shift, scale, root, factor)
+        if segment.is_concrete(*given, self.source) and x.dtype in (torch.float32, torch.float64):
+            total = _apply(_BagMessages, *given, self)
+            if total is not None:
+                return total
         # The other root of an edge's weight is the same for all edges of a node.
         total = self.sum((x + shift).relu(), None if scale is None else scale.index_select(0, self.source))
         return with_own(total, x, scale, root, factor)
@@ -88,27 +93,40 @@ class Neighbours:
 
     @cached_property
     def entering(self) -> "SortedEdges":
-        """The edges by the node they enter, each naming the node it left."""
+        """The edges sorted by the node they enter, each with the node it leaves."""
         if self.symmetric:
             return self.leaving
         return SortedEdges.of(self.target, self.source, self.num_nodes, self._needless)
 
     @cached_property
     def leaving(self) -> "SortedEdges":
-        """The edges by the node they leave, each naming the node it enters: the transposed matrix."""
+        """The edges sorted by the node they leave, each with the node it enters: the transposed matrix."""
         if self._start is not None:
             return SortedEdges(self._start, self.target, None)
         return SortedEdges.of(self.source, self.target, self.num_nodes, self._needless)
 
 
 def with_own(total: Tensor, x: Tensor, scale: Tensor | None, root: Tensor | None, factor: Tensor | None) -> Tensor:
-    """The sums of what arrived at every node, scaled, plus the node's own part: see :meth:`Neighbours.messages`."""
+    """Scales the sum of the messages at every node and adds the node's own part: see :meth:`Neighbours.messages`."""
     if scale is not None:
         total = total * scale.unsqueeze(-1)
     if root is not None:
         own = (x + root).relu()
         total = total + (own if scale is None else own * scale.square().unsqueeze(-1))
     return total if factor is None else total + factor * x
+
+
+def _apply(function: type[torch.autograd.Function], *arguments: Any) -> Tensor | None:
+    """Applies one of the functions below; returns None inside a ``torch.func`` transform of other tensors.
+
+    There torch accepts only functions with a separate ``setup_context``. Those take four times as long to call.
+    """
+    try:
+        return function.apply(*arguments)
+    except RuntimeError as error:
+        if "setup_context" not in str(error):
+            raise
+        return None
 
 
 class _BagSum(torch.autograd.Function):
@@ -126,7 +144,7 @@ class _BagSum(torch.autograd.Function):
 
 
 class _BagMessages(torch.autograd.Function):
-    """:meth:`Neighbours.messages` in as few passes over the node vectors as it needs, none of which is kept twice."""
+    """:meth:`Neighbours.messages` in as few passes over the node vectors as possible; keeps no tensor twice."""
 
     @staticmethod
     def forward(

@@ -1,10 +1,10 @@
 """Sums, means, maxima and softmaxes over groups of rows: what every aggregation is made of.
 
-PyG's ``scatter`` writes into a fresh tensor in place, which ``torch.func.vmap`` refuses as soon as the groups differ
-between replicas and the rows do not (as they do when only prototypes are stacked). These do not, keep static shapes,
-and ``index_add`` takes a third of the time of ``scatter_add`` on a CPU. An empty group is exactly zero.
+PyG's ``scatter`` writes into a fresh tensor in place. ``torch.func.vmap`` refuses that if the groups differ between
+models and the rows do not, as happens when only the prototypes are stacked. These functions work there, keep static
+shapes, and ``index_add`` takes a third of the time of ``scatter_add`` on a CPU. An empty group is exactly zero.
 
-Cohort over R replicas, torch would add up and fetch rows replica by replica; here that is one call on the rows of all.
+Vmapped over R models, torch would add up and gather rows model by model; here it is one call on the rows of all models.
 On a GPU rows are added in a fixed order, so that the same input gives bitwise the same sums.
 """
 
@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.func import debug_unwrap
 
 __all__ = ["count", "is_concrete", "outer", "rank", "reduce_max", "reduce_mean", "reduce_sum", "softmax", "take"]
 
@@ -19,23 +20,30 @@ __all__ = ["count", "is_concrete", "outer", "rank", "reduce_max", "reduce_mean",
 def reduce_sum(values: Tensor, index: Tensor, size: int) -> Tensor:
     """Adds up the rows of every group: [N, ...] and group numbers [N] to [size, ...].
 
-    Half-precision rows are added in float32: a large graph would drown its own small terms.
+    Half-precision rows are added in float32: in a large group the small terms would be lost.
     """
     wide = values.float() if values.dtype in (torch.bfloat16, torch.float16) else values
-    total = _add_up(wide, index, size) if _is_plain(values) else _Sum.apply(wide, index, size)
+    total = _add_up(wide, index, size) if _is_plain(values, index) else _Sum.apply(wide, index, size)
     return total.to(values.dtype)
 
 
 def take(values: Tensor, index: Tensor) -> Tensor:
     """The rows numbered ``index`` [N] of ``values`` [size, ...]: the other direction of :func:`reduce_sum`."""
-    return values.index_select(0, index) if _is_plain(values) else _Take.apply(values, index)
+    return values.index_select(0, index) if _is_plain(values, index) else _Take.apply(values, index)
 
 
-def is_concrete(*tensors: Tensor) -> bool:
-    """Whether values may be looked at: not while tracing or lifting, nor on a GPU, where a look stalls everything."""
-    if torch.compiler.is_compiling() or torch._C._functorch.peek_interpreter_stack() is not None:
+def is_concrete(*tensors: Tensor | None) -> bool:
+    """Whether the values of all these tensors can be read at no cost.
+
+    They cannot while ``torch.compile`` or ``torch.export`` traces, nor inside a ``torch.func`` transform of one of the
+    tensors. On a GPU reading a value waits for all kernels before it.
+    """
+    if torch.compiler.is_compiling():
         return False
-    return all(tensor.device.type == "cpu" for tensor in tensors)
+    for tensor in tensors:
+        if tensor is not None and not (tensor.is_cpu and debug_unwrap(tensor, recurse=False) is tensor):
+            return False
+    return True
 
 
 def count(index: Tensor, size: int) -> Tensor:
@@ -87,9 +95,9 @@ def rank(index: Tensor, size: int, by: Tensor | None = None) -> Tensor:
 def outer(left: Tensor, right: Tensor, index: Tensor, size: int) -> Tensor:
     """The sum over every group of the rows' outer products, L^T R: [N, a] and [N, b] to [size, a, b].
 
-    Groups differ in size, and the largest may be far above the mean, so they are not padded to it: they are cut into
-    blocks of half to all of the mean size, multiplied block by block and added up. That holds 2 N rows (size rows if
-    there are fewer than one per group).
+    Groups differ in size, and the largest may be far above the mean, so they are not padded to it. They are cut into
+    blocks of half to all of the mean size, multiplied block by block and added up. That takes memory for 2 N rows
+    (``size`` rows if there is less than one row per group).
     """
     rows = left.size(0)
     mean = rows // size if size else 0
@@ -104,9 +112,9 @@ def outer(left: Tensor, right: Tensor, index: Tensor, size: int) -> Tensor:
     return reduce_sum(left.mT @ right, group, size)
 
 
-def _is_plain(values: Tensor) -> bool:
-    """Whether torch's own operations do best: one model on a CPU, or a compiler that wants to see through them."""
-    return torch.compiler.is_compiling() or is_concrete(values)
+def _is_plain(values: Tensor, index: Tensor) -> bool:
+    """Whether torch's own operations are fastest: for one model on a CPU, and for a compiler, which fuses them."""
+    return torch.compiler.is_compiling() or is_concrete(values, index)
 
 
 def _add_up(values: Tensor, index: Tensor, size: int) -> Tensor:
@@ -133,7 +141,7 @@ class _Sum(torch.autograd.Function):
     def vmap(info: Any, in_dims: tuple[int | None, ...], *inputs: Any) -> tuple[Tensor, int]:
         values, index, size = inputs
         values, index = _stacked(info, in_dims, values, index)
-        total = _Sum.apply(values.flatten(0, 1), _of_replica(index, size), info.batch_size * size)
+        total = _Sum.apply(values.flatten(0, 1), _of_model(index, size), info.batch_size * size)
         return total.view(info.batch_size, size, *values.shape[2:]), 0
 
 
@@ -154,18 +162,18 @@ class _Take(torch.autograd.Function):
     @staticmethod
     def vmap(info: Any, in_dims: tuple[int | None, ...], *inputs: Any) -> tuple[Tensor, int]:
         values, index = _stacked(info, in_dims, *inputs)
-        rows = _Take.apply(values.flatten(0, 1), _of_replica(index, values.size(1)))
+        rows = _Take.apply(values.flatten(0, 1), _of_model(index, values.size(1)))
         return rows.view(*index.shape, *values.shape[2:]), 0
 
 
 def _stacked(info: Any, in_dims: tuple[int | None, ...], *tensors: Tensor) -> list[Tensor]:
-    """Every tensor with the replicas in front, also where they share it."""
+    """Every tensor with the dimension of the models in front, expanded where all models share it."""
     return [
         tensor.expand(info.batch_size, *tensor.shape) if dim is None else tensor.movedim(dim, 0)
         for dim, tensor in zip(in_dims, tensors, strict=False)
     ]
 
 
-def _of_replica(index: Tensor, size: int) -> Tensor:
-    """Group numbers [R, N] as those of R times as many groups, [R * N]."""
+def _of_model(index: Tensor, size: int) -> Tensor:
+    """Group numbers [R, N] of R models as numbers of R times as many groups, [R * N]."""
     return (index + torch.arange(index.size(0), device=index.device).unsqueeze(1) * size).flatten()

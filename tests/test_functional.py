@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ssread import InputError
-from ssread.functional import align, cosine_cost, soft_min, soft_ssa
+from ssread.functional import align, cosine_cost, distant_directions, soft_min, soft_ssa
 
 sizes = {"nodes": st.integers(0, 5), "positions": st.integers(1, 4), "channels": st.integers(1, 6)}
 gammas = st.sampled_from([0.0, 1e-3, 0.01, 0.1, 1.0, 10.0])
@@ -128,3 +128,21 @@ def test_gradients_of_the_soft_cost():
 def test_negative_gamma_is_refused(gamma):
     with pytest.raises(InputError, match="gamma smooths the minimum and must be 0 or more"):
         soft_min(torch.ones(2), gamma)
+
+
+def test_distant_directions_are_unit_vectors_of_different_clusters():
+    corners = torch.eye(4).repeat(5, 1) * torch.rand(20, 1)  # four directions at many lengths
+    H = torch.cat([corners, torch.zeros(3, 4)])
+    torch.manual_seed(7)
+    chosen = distant_directions(H, 4)
+    torch.testing.assert_close(chosen.sort(dim=0).values[-1], torch.ones(4, dtype=torch.float64))
+    torch.testing.assert_close(chosen.norm(dim=1), torch.ones(4, dtype=torch.float64))
+    torch.manual_seed(7)
+    assert torch.equal(distant_directions(H, 4), chosen)
+
+
+def test_too_few_directions_are_refused():
+    with pytest.raises(
+        InputError, match="3 prototypes need at least as many node vectors that are not zero, but there"
+    ):
+        distant_directions(torch.tensor([[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]]), 3)

@@ -1,3 +1,4 @@
+import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -72,3 +73,25 @@ def test_messages_and_their_gradients_are_those_of_plain_code(graph, scaled, own
         torch.autograd.grad(ours, learning, upstream), torch.autograd.grad(expected, learning, upstream), strict=True
     ):
         torch.testing.assert_close(one, other)
+
+
+def test_works_inside_a_transform_of_other_tensors():
+    """Here torch refuses a function without ``setup_context``, although no tensor it gets is vmapped."""
+    neighbours, values, weight = draw((5, 12, False, True, 0))
+    shift = torch.randn(3, dtype=torch.float64, requires_grad=True)
+
+    def both() -> torch.Tensor:
+        return neighbours.sum(values, weight) + neighbours.messages(values, shift, None, None, None)
+
+    factors = torch.randn(2, dtype=torch.float64)
+    together = torch.func.vmap(lambda factor: factor * both())(factors)
+    torch.testing.assert_close(together, factors.view(2, 1, 1) * both())
+    ours = torch.autograd.grad(together.sum(), [values, shift])
+    expected = torch.autograd.grad(factors.sum() * both().sum(), [values, shift])
+    torch.testing.assert_close(ours, expected)
+
+
+def test_errors_of_torch_are_not_hidden():
+    neighbours = Neighbours(torch.tensor([0]), torch.tensor([1]), 2)
+    with pytest.raises(RuntimeError, match="embedding_bag"):
+        neighbours.sum(torch.randn(2, 3), torch.ones(1, dtype=torch.float64))

@@ -2,10 +2,15 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch.func import grad, vmap
 
 from ssread import segment
 
-REDUCE = {"sum": lambda rows: rows.sum(0), "mean": lambda rows: rows.mean(0), "max": lambda rows: rows.amax(0)}
+REDUCE = {
+    segment.reduce_sum: lambda rows: rows.sum(0),
+    segment.reduce_mean: lambda rows: rows.mean(0),
+    segment.reduce_max: lambda rows: rows.amax(0),
+}
 
 
 @given(st.integers(0, 9), st.integers(1, 4), st.integers(0, 2**31))
@@ -14,21 +19,21 @@ def test_groups_are_reduced_one_by_one(rows, groups, seed):
     values = torch.randn(rows, 3, generator=generator, dtype=torch.float64)
     index = torch.randint(groups, (rows,), generator=generator)
     assert segment.count(index, groups).tolist() == [(index == g).sum() for g in range(groups)]
-    for name, reduce in REDUCE.items():
-        out = getattr(segment, name)(values, index, groups)
+    for reduce, plain in REDUCE.items():
+        out = reduce(values, index, groups)
         for g in range(groups):
             mine = values[index == g]
-            torch.testing.assert_close(out[g], reduce(mine) if len(mine) else torch.zeros_like(out[g]))
+            torch.testing.assert_close(out[g], plain(mine) if len(mine) else torch.zeros_like(out[g]))
     weights = segment.softmax(values, index, groups)
     for g in range(groups):
         torch.testing.assert_close(weights[index == g], values[index == g].softmax(0))
 
 
-@pytest.mark.parametrize("name", ["sum", "mean", "max", "softmax"])
-def test_gradients(name):
+@pytest.mark.parametrize("reduce", [*REDUCE, segment.softmax])
+def test_gradients(reduce):
     index = torch.tensor([2, 0, 0, 2, 2])
     values = torch.randn(5, 2, dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(lambda values: getattr(segment, name)(values, index, 4), (values,))
+    assert torch.autograd.gradcheck(lambda values: reduce(values, index, 4), (values,))
 
 
 def test_half_precision_is_summed_in_float32(device):
@@ -59,3 +64,32 @@ def test_outer_products_group_by_group(rows, groups, seed):
     out = segment.outer(left, right, index, groups)
     for g in range(groups):
         torch.testing.assert_close(out[g], left[index == g].T @ right[index == g])
+
+
+@pytest.mark.parametrize(("values_dim", "index_dim"), [(0, None), (None, 0), (0, 0)])
+def test_vmapped_over_values_or_groups(values_dim, index_dim):
+    values, index = torch.randn(3, 8, 2), torch.randint(4, (3, 8))
+    one_values, one_index = (
+        (lambda r: values[r if values_dim == 0 else 0]),
+        (lambda r: index[r if index_dim == 0 else 0]),
+    )
+    inputs = values if values_dim == 0 else values[0], index if index_dim == 0 else index[0]
+    for function in (lambda v, i: segment.reduce_sum(v, i, 4), lambda v, i: segment.take(v[:4], i)):
+        together = vmap(function, (values_dim, index_dim))(*inputs)
+        torch.testing.assert_close(together, torch.stack([function(one_values(r), one_index(r)) for r in range(3)]))
+
+
+def test_values_are_concrete_unless_a_transform_or_a_compiler_holds_them():
+    x, seen = torch.randn(3), []
+
+    def look(batched: torch.Tensor) -> torch.Tensor:
+        seen.append((segment.is_concrete(x), segment.is_concrete(batched), segment.is_concrete(x, None, batched)))
+        return batched.sum()
+
+    assert segment.is_concrete(x, None)
+    vmap(look)(torch.randn(2, 3))
+    grad(look)(x)
+    vmap(grad(look))(torch.randn(2, 3))
+    assert seen == [(True, False, False)] * 3
+    compiled = torch.compile(lambda x: x + segment.is_concrete(x), backend="eager", fullgraph=True)
+    assert torch.equal(compiled(x), x)

@@ -10,8 +10,8 @@ from torch import Tensor
 
 from ssread.common.files import replacing
 from ssread.errors import InputError
-from ssread.train.engine import Single
 from ssread.train.fit import Loop
+from ssread.train.single import Single
 
 __all__ = ["CheckpointFile"]
 

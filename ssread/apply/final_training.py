@@ -23,9 +23,9 @@ from ssread.data.splits import Fold
 from ssread.errors import InputError
 from ssread.models.classifier import GraphClassifier
 from ssread.models.factory import model_for
-from ssread.train.engine import Single
 from ssread.train.fit import fit
 from ssread.train.runs import Run, RunResult, Training
+from ssread.train.single import Single
 
 __all__ = ["Member", "hold_out", "train_members"]
 

@@ -9,11 +9,10 @@ from scipy.stats import binomtest
 
 from ssread.data.graphset import GraphSet
 from ssread.errors import InputError
-from ssread.evaluate.keys import identify, run_key
 from ssread.evaluate.metrics import roc_auc
-from ssread.evaluate.protocol import Watch
 from ssread.evaluate.runners import Runner
 from ssread.evaluate.store import Store
+from ssread.evaluate.trainer import Trainer, Watch
 from ssread.models.architectures import READOUTS
 from ssread.train.runs import Run, RunResult, Training
 
@@ -66,7 +65,9 @@ def choose(
     folds; the accuracy reported is that of the chosen one on the test folds. What the store has is not trained again.
     """
     groups = [[Run(dict(m), seed, fold, folds, balanced=balanced) for fold in range(folds)] for m in models]
-    results = _results(graphs, groups, training, runner, store, watch)
+    trainer = Trainer(graphs, runner, store, watch)
+    trainer.train([(run, training) for group in groups for run in group])
+    results = [trainer.results(group, training) for group in groups]
     usable = [[result for result in group if not result.failed] for group in results]
     if not any(len(group) == folds for group in usable):
         raise InputError(f"Every training on {graphs.name} failed: {results[0][0].failed}.")
@@ -81,27 +82,6 @@ def choose(
     ]
     estimate = _estimate(graphs, results[best])
     return Choice(dict(models[best]), {"folds": folds, "seed": seed, **estimate, "candidates": listed})
-
-
-def _results(
-    graphs: GraphSet,
-    groups: Sequence[Sequence[Run]],
-    training: Training,
-    runner: Runner,
-    store: Store,
-    watch: Watch,
-) -> list[list[RunResult]]:
-    dataset = identify(graphs)
-    keys = [[run_key(dataset, run, training) for run in group] for group in groups]
-    by_key = {key: run for ks, rs in zip(keys, groups, strict=True) for key, run in zip(ks, rs, strict=True)}
-    done = store.has(by_key)
-    watch(len(done), len(by_key), None)
-    missing = [run for key, run in by_key.items() if key not in done]
-    for number, result in enumerate(runner.train(graphs, missing, training) if missing else (), start=1):
-        store.add(dataset, result, training, runner.device)
-        watch(len(done) + number, len(by_key), result)
-    found = store.results(list(by_key))
-    return [[found[key] for key in group] for group in keys]
 
 
 def _estimate(graphs: GraphSet, results: Sequence[RunResult]) -> dict[str, Any]:

@@ -4,13 +4,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-import ssread
+from ssread.common.versions import VERSION
 from ssread.errors import InputError
 
-__all__ = ["CARD", "CONFIG", "FORMAT", "VERSION", "WEIGHTS", "read_config"]
+__all__ = ["CARD", "CONFIG", "FORMAT", "FORMAT_VERSION", "WEIGHTS", "read_config"]
 
 FORMAT = "ssread.TrainedModel"
-VERSION = 1  # of the format; a later one that this code cannot read has a larger number
+FORMAT_VERSION = 1  # of the format; a later one that this code cannot read has a larger number
 WEIGHTS, CONFIG, CARD = "model.safetensors", "config.json", "card.md"
 
 
@@ -27,9 +27,9 @@ def read_config(folder: Path) -> dict[str, Any]:
     if not isinstance(config, dict) or config.get("format") != FORMAT:
         raise InputError(f"{path} does not describe a model of ssread.")
     version = config.get("version")
-    if version != VERSION:
+    if version != FORMAT_VERSION:
         raise InputError(
-            f"{folder} has version {version!r} of the model format, this ssread ({ssread.__version__}) reads version "
-            f"{VERSION}: install the ssread that wrote it ({config.get('written_with')})."
+            f"{folder} has version {version!r} of the model format, this ssread ({VERSION}) reads version "
+            f"{FORMAT_VERSION}: install the ssread that wrote it ({config.get('written_with')})."
         )
     return config

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from ssread.apply.features import Features
 from ssread.apply.model_card import model_card
-from ssread.apply.model_folder import CARD, CONFIG, FORMAT, VERSION, WEIGHTS, read_config
+from ssread.apply.model_folder import CARD, CONFIG, FORMAT, FORMAT_VERSION, WEIGHTS, read_config
 from ssread.common.files import new_folder
 from ssread.common.versions import versions
 from ssread.data.graphset import GraphSet
@@ -86,7 +86,7 @@ class TrainedModel:
             raise InputError("Only a model made by ssread.models.make_model can be saved: this one wraps a module.")
         config = {
             "format": FORMAT,
-            "version": VERSION,
+            "version": FORMAT_VERSION,
             "model": self.models[0].hyperparameters,
             "members": len(self.models),
             "class_names": self.class_names,
@@ -118,7 +118,7 @@ class TrainedModel:
             features = Features.from_dict(config["features"])
             class_names = [str(name) for name in config["class_names"]]
             shapes = _shapes(path)
-            members, arguments = int(config["members"]), dict(config["model"])
+            members, arguments = int(config["members"]), {"normalize": False, **config["model"]}  # earlier: not asked
             _check_shapes(shapes, arguments, members)
             if arguments["num_classes"] != len(class_names) or arguments["in_channels"] != features.node.count:
                 raise ValueError("its class names or features are not those of its weights")

@@ -31,8 +31,8 @@ def compare(
     dropout: Annotated[
         str | None,
         typer.Option(
-            help="Dropout rate, or auto to choose between each classifier's own and none by validation accuracy. "
-            "(default: its own)"
+            help="Dropout rate, or auto to choose one of the recipe's candidates by validation accuracy. "
+            "(default: the recipe's)"
         ),
     ] = None,
     folds: Annotated[int | None, typer.Option(help="Number of cross-validation folds. (default: 10)")] = None,
@@ -42,9 +42,7 @@ def compare(
     ] = None,
     epochs: Annotated[
         int | None,
-        typer.Option(
-            help="Maximum number of epochs; supervised training stops early. (default: 500, unsupervised 100)"
-        ),
+        typer.Option(help="Maximum number of epochs. (default: the recipe's, unsupervised 100)"),
     ] = None,
     learn: Annotated[
         str | None,
@@ -58,6 +56,17 @@ def compare(
     ] = None,
     metric: Annotated[
         str | None, typer.Option(help="What is compared: accuracy, roc_auc or macro_f1. (default: accuracy)")
+    ] = None,
+    split: Annotated[
+        str | None,
+        typer.Option(help="How folds are drawn: random, scaffold, duplicates, or a JSON file. (default: random)"),
+    ] = None,
+    recipe: Annotated[
+        str | None,
+        typer.Option(help="How models are built and trained: fair, paper or public (docs/recipes.md). (default: fair)"),
+    ] = None,
+    margin: Annotated[
+        float | None, typer.Option(help="Differences up to this many points count as equal. (default: 1)")
     ] = None,
     config: Annotated[
         Path | None,
@@ -106,7 +115,8 @@ def compare(
     from ssread.evaluate.placement import check_placement
 
     flags = {"arch": arch, "aggr": aggr, "positions": positions, "gamma": gamma, "dropout": dropout, "folds": folds}
-    flags |= {"seeds": seeds, "epochs": epochs, "learn": learn, "task": task, "metric": metric}
+    flags |= {"seeds": seeds, "epochs": epochs, "learn": learn, "task": task, "metric": metric, "split": split}
+    flags |= {"recipe": recipe, "margin": margin}
     settings: dict[str, Any] = {}
     if config is not None:
         from ssread.commands.settings_file import read_settings

@@ -22,7 +22,13 @@ def reproduce(
         typer.Option(help="Number of repetitions, each with its own seed. (default: 5)"),
     ] = None,
     folds: Annotated[int | None, typer.Option(help="Number of cross-validation folds. (default: 10)")] = None,
-    epochs: Annotated[int | None, typer.Option(help="Maximum number of epochs of a training. (default: 500)")] = None,
+    epochs: Annotated[
+        int | None, typer.Option(help="Maximum number of epochs of a training. (default: the recipe's)")
+    ] = None,
+    recipe: Annotated[
+        str | None,
+        typer.Option(help="How models are built and trained: fair, paper or public (docs/recipes.md). (default: fair)"),
+    ] = None,
     show: Annotated[bool, typer.Option("--show", help="Train nothing; show and write what there is.")] = False,
     add: Annotated[
         list[Path] | None,
@@ -55,7 +61,7 @@ def reproduce(
     from ssread.evaluate.placement import check_placement
     from ssread.paper.registry import check_parts
 
-    given = {"seeds": seeds, "folds": folds, "epochs": epochs}
+    given = {"seeds": seeds, "folds": folds, "epochs": epochs, "recipe": recipe}
     settings = {option: value for option, value in given.items() if value is not None}
     if name is not None:
         check_parts(name, _words(datasets), _words(rows))

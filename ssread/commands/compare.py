@@ -3,20 +3,24 @@
 import os
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
 from ssread.common.files import write_json, write_text
+from ssread.data.cross_validation import num_file_folds, with_split
 from ssread.data.load import load
 from ssread.data.properties import with_properties
 from ssread.evaluate.experiment import experiments_of
 from ssread.evaluate.progress import TrainingProgress
 from ssread.evaluate.protocol import compare_all
 from ssread.evaluate.report import Report
-from ssread.evaluate.runners import make_runner
+from ssread.evaluate.runners import local_device, make_runner
 from ssread.evaluate.store import Store
+from ssread.paper.figure4 import draw as draw_properties
+from ssread.report.comparison_page import write_comparison_page
 
 __all__ = ["Saved", "compare_dataset"]
 
@@ -65,7 +69,9 @@ def compare_dataset(
     """
     console = console or Console(stderr=True)
     experiments = experiments_of(settings)
-    graphs = load(dataset, **(data or {}))
+    graphs, split = with_split(load(dataset, **(data or {})), experiments[0].split)
+    folds = num_file_folds(graphs) or experiments[0].folds
+    experiments = [replace(experiment, split=split, folds=folds) for experiment in experiments]
     tasks = [experiment.task for experiment in experiments if experiment.task != "class"]
     graphs = with_properties(graphs, tasks, lambda text: console.print(text, markup=False, highlight=False))
     runner = make_runner(device, workers, on, lambda text: console.print(text, markup=False))
@@ -78,14 +84,10 @@ def compare_dataset(
             report = compare_all(graphs, experiments, runner, store, live.watch)
         saved.write(report)
         if tasks:
-            from ssread.paper.figure4 import draw  # it knows this package: not before it is needed
-
-            saved.to_look_at += draw(report.cells, saved.markdown.with_suffix(""))
+            saved.to_look_at += draw_properties(report.cells, saved.markdown.with_suffix(""))
         if not any(experiment.linear for experiment in experiments):
-            from ssread.report.comparison_page import write_comparison_page  # likewise
-
             console.print("training one model to look into", highlight=False)
-            write_comparison_page(saved.page, graphs, experiments[0], report, store, runner.device)
+            write_comparison_page(saved.page, graphs, experiments[0], report, store, local_device(runner))
             saved.to_look_at.append(saved.page)
     console.print(f"{time.perf_counter() - started:.0f} s", highlight=False)
     return report, saved

@@ -2,7 +2,10 @@
 
 import platform
 
-__all__ = ["versions"]
+__all__ = ["VERSION", "versions"]
+
+#: Of this package.
+VERSION = "0.1.0"
 
 
 def versions() -> dict[str, str]:
@@ -10,10 +13,8 @@ def versions() -> dict[str, str]:
     import torch
     import torch_geometric
 
-    import ssread
-
     return {
-        "ssread": ssread.__version__,
+        "ssread": VERSION,
         "torch": torch.__version__,
         "torch_geometric": torch_geometric.__version__,
         "python": platform.python_version(),

@@ -6,7 +6,7 @@ from ssread.common.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from ssread.data.assemble import assemble
-    from ssread.data.batch import Bounds, GraphBatch, PaddedBatch, epoch_plan
+    from ssread.data.batch import Bounds, GraphBatch, PaddedBatch
     from ssread.data.duplicates import count_duplicates, duplicate_groups
     from ssread.data.graphset import GraphSet
     from ssread.data.listing import list_datasets
@@ -28,7 +28,6 @@ __all__ = [
     "check_folds",
     "count_duplicates",
     "duplicate_groups",
-    "epoch_plan",
     "from_networkx",
     "from_pyg",
     "from_smiles",
@@ -46,7 +45,7 @@ lazy_exports(
     __name__,
     {
         "assemble": ["assemble"],
-        "batch": ["Bounds", "GraphBatch", "PaddedBatch", "epoch_plan"],
+        "batch": ["Bounds", "GraphBatch", "PaddedBatch"],
         "duplicates": ["count_duplicates", "duplicate_groups"],
         "graphset": ["GraphSet"],
         "listing": ["list_datasets"],

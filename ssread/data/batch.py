@@ -240,25 +240,3 @@ def bounds(graphs: GraphSet, ids: Tensor, batch_size: int | None = None) -> Boun
             counts = counts.topk(min(batch_size, counts.size(-1)), dim=-1).values
         sizes.append(int(counts.sum(-1).max()) if counts.numel() else 0)
     return Bounds(sizes[0] + 1, sizes[1])
-
-
-def epoch_plan(members: Tensor, batch_size: int, generator: torch.Generator | None = None) -> Tensor:
-    """Cut every replica's graphs into batches: ``members[R, n]`` (-1 pads) to ``[steps, R, batch_size]``.
-
-    With a generator every replica has its own random order. Pads come last, so only a replica's last
-    batches are short.
-
-    >>> epoch_plan(torch.tensor([[5, 6, 7], [8, 9, -1]]), batch_size=2).tolist()
-    [[[5, 6], [8, 9]], [[7, -1], [-1, -1]]]
-    """
-    if batch_size < 1:
-        raise InputError(f"batch_size={batch_size} is too small: a batch has at least one graph.")
-    num_replicas, num_members = members.shape
-    key = torch.zeros(members.shape, device=members.device)
-    if generator is not None:
-        key = torch.rand(members.shape, generator=generator, device=generator.device).to(members.device)
-    order = torch.where(members < 0, 2.0, key).argsort(dim=1, stable=True)
-    steps = -(-num_members // batch_size)
-    filled = torch.full((num_replicas, steps * batch_size), -1, device=members.device)
-    filled[:, :num_members] = members.gather(1, order)
-    return filled.view(num_replicas, steps, batch_size).transpose(0, 1).contiguous()

@@ -10,19 +10,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ssread.data.properties import PROPERTIES
+from ssread.data.split_names import RANDOM
 from ssread.errors import InputError
 from ssread.evaluate.metrics import METRICS
+from ssread.evaluate.statistics import MARGIN, fold_ratio
 from ssread.models.architectures import AGGREGATIONS, ARCHITECTURES
+from ssread.train.recipes import DEFAULT, Recipe, recipe_named
 from ssread.train.runs import OBJECTIVES, Training
 
-__all__ = ["BASE", "DROPOUTS", "LINEAR_BASE", "POSITIONS", "TASKS", "Experiment", "experiments_of"]
+__all__ = ["BASE", "LINEAR_BASE", "POSITIONS", "TASKS", "Experiment", "experiments_of"]
 
 #: The numbers of positions that validation accuracy chooses from, and the classifier it chooses with (section V-A).
 POSITIONS = (2, 4, 8, 16)
 BASE = ("gcn", "sum")
-
-#: What ``dropout: auto`` chooses from, with the base classifier and the global readout: its own dropout, or none.
-DROPOUTS = (None, 0.0)
 
 #: The classifier that K is chosen with where a linear one judges the vectors of an encoder, and how encoders are built.
 LINEAR_BASE = ("gin", "sum")
@@ -44,8 +44,8 @@ class Experiment:
         aggr: Aggregations by name, ``max+mean`` for several side by side; none for every architecture's own.
         positions: The number of structural positions K, or None to choose it by validation accuracy.
         gamma: The smoothing of the alignment loss.
-        dropout: The share of entries dropped in training, None for each architecture's own, ``auto`` to choose between
-            that and none by validation accuracy: the paper does not say what it used.
+        dropout: The share of entries dropped in training, None for each architecture's own, ``auto`` to choose one of
+            the recipe's candidates by validation accuracy of the base classifier with the global readout.
         folds: Of the cross-validation.
         seeds: How often it is repeated.
         metric: What is compared: accuracy, roc_auc or macro_f1.
@@ -53,6 +53,8 @@ class Experiment:
         model: Further arguments of :func:`ssread.models.make_model`, such as ``hidden_channels`` or ``dropout``.
         learn: What encoders learn from: see :data:`ssread.train.runs.OBJECTIVES`.
         task: What is predicted: see :data:`TASKS`.
+        split: How folds are drawn: a name of :data:`ssread.data.split_names.SPLITS` or a JSON file of folds.
+        margin: Differences up to this many points count as equal.
     """
 
     arch: Sequence[str] = ("gcn",)
@@ -67,6 +69,8 @@ class Experiment:
     model: Mapping[str, Any] = field(default_factory=dict)
     learn: str = "supervised"
     task: str = "class"
+    split: str = RANDOM
+    margin: float = 100 * MARGIN
 
     def __post_init__(self) -> None:
         _one_of("way to learn", self.learn, OBJECTIVES)
@@ -78,6 +82,8 @@ class Experiment:
                 _one_of("aggregation", part, AGGREGATIONS)
         _one_of("metric", self.metric, METRICS)
         _one_of("precision", self.training.precision, ("float32", "tf32"))
+        _one_of("schedule", self.training.schedule, ("constant", "cosine"))
+        _one_of("selection", self.training.selection, ("accuracy", "loss", "seen"))
         if not self.arch:
             raise InputError("A comparison needs at least one architecture.")
         for name, value, least in (
@@ -88,6 +94,7 @@ class Experiment:
             ("patience", self.training.patience, 1),
             ("batch_size", self.training.batch_size, 1),
             ("gamma", self.gamma, 0),
+            ("margin", self.margin, 0),
         ):
             if value is not None and not value >= least:
                 raise InputError(f"{name} must be {least} or more, but {value} was given.")
@@ -104,8 +111,8 @@ class Experiment:
         """From plain settings, as a configuration file or the command line gives them.
 
         ``arch`` and ``aggr`` may be texts with commas, ``positions`` may be ``auto``; the fields of
-        :class:`ssread.train.Training` stand among the others. Where nothing is said of the architecture and of the
-        epochs, they follow from what is learnt from and predicted.
+        :class:`ssread.train.Training` stand among the others. What is not given comes from the recipe; the architecture
+        and the epochs also follow from what is learnt from and predicted.
         """
         own = {f.name: f for f in dataclasses.fields(cls) if f.name != "training"}
         of_training = {f.name: f for f in dataclasses.fields(Training)}
@@ -119,8 +126,19 @@ class Experiment:
             values.setdefault("arch", LINEAR_BASE[:1])
         if learn != "supervised":
             values.setdefault("epochs", UNSUPERVISED_EPOCHS)
-        training = Training(**{name: value for name, value in values.items() if name in of_training})
+        recipe = recipe_named(values.get("recipe", DEFAULT))
+        given = {name: value for name, value in values.items() if name in of_training}
+        if "epochs" in given and recipe.training.patience >= recipe.training.epochs:  # it does not stop early
+            given.setdefault("patience", given["epochs"])
+        training = dataclasses.replace(recipe.training, **given)
+        if (learn, task) == ("supervised", "class"):
+            values.setdefault("dropout", recipe.dropout)
         return cls(training=training, **{name: value for name, value in values.items() if name in own})
+
+    @property
+    def recipe(self) -> Recipe:
+        """How models are built and trained, as far as nothing else is said."""
+        return recipe_named(self.training.recipe)
 
     @property
     def linear(self) -> bool:
@@ -132,19 +150,28 @@ class Experiment:
         """The classifier whose validation accuracy chooses K."""
         return LINEAR_BASE if self.linear else BASE
 
+    @property
+    def test_to_train(self) -> float:
+        """Graphs in a test part over graphs that are fitted to, for the corrected test.
+
+        Without labels the encoder sees all graphs, and the linear classifier is fitted to the validation part as well.
+        """
+        return fold_ratio(self.folds) if self.learn == "supervised" else fold_ratio(self.folds, 0)
+
     def model_of(self, arch: str) -> dict[str, Any]:
         """The arguments of an architecture's model; of an encoder that is judged linearly, nodes keep all layers."""
+        recipe = self.recipe.model
         dropout = {"dropout": self.dropout} if isinstance(self.dropout, float) else {}
         if not self.linear:
-            return {**dropout, **self.model}
+            return {**recipe, **dropout, **self.model}
         layers = {"jumping": True} if "jumping" in inspect.signature(ARCHITECTURES[arch].encoder).parameters else {}
-        return {**ENCODER, **layers, **dropout, **self.model}
+        return {**recipe, **ENCODER, **layers, **dropout, **self.model}
 
     def dropouts(self) -> "list[Experiment]":
         """The experiments that ``dropout: auto`` chooses from; this one alone where there is nothing to choose."""
         if self.dropout != "auto":
             return [self]
-        return [dataclasses.replace(self, dropout=dropout) for dropout in DROPOUTS]
+        return [dataclasses.replace(self, dropout=dropout) for dropout in self.recipe.dropouts]
 
     def cells(self) -> list[tuple[str, str | list[str]]]:
         """Every architecture with every aggregation it is asked for."""
@@ -182,7 +209,8 @@ def _typed(name: str, value: Any) -> Any:
     if name == "dropout" and value in (None, "auto"):
         return value
     kinds: dict[str, type] = {"gamma": float, "dropout": float, "learning_rate": float, "weight_decay": float}
-    kinds |= {"metric": str, "precision": str, "learn": str, "task": str}
+    kinds |= {"averaging": float, "margin": float, "metric": str, "precision": str, "learn": str, "task": str}
+    kinds |= {"split": str, "schedule": str, "selection": str, "recipe": str}
     try:
         if name in ("arch", "aggr"):
             return (

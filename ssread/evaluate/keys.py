@@ -2,17 +2,23 @@
 
 import dataclasses
 import hashlib
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ssread.common.plain_json import canonical_json
 from ssread.data.graphset import GraphSet
-from ssread.train.runs import Run, Training
+from ssread.models.architectures import ARCHITECTURES
+from ssread.train.runs import OBJECTIVES, Run, Training
 
-__all__ = ["SELECTION", "DatasetId", "fingerprint", "identify", "run_key", "run_settings", "selection"]
+__all__ = ["SELECTIONS", "DatasetId", "fingerprint", "identify", "run_key", "run_of", "run_settings", "selection"]
 
-#: How the epoch whose weights are tested is chosen; part of every key, so that another rule never mixes with this one.
-SELECTION = "best validation accuracy, ties by validation loss"
-
+#: How the epoch whose weights are tested is chosen, by ``Training.selection``; part of every key, so that results of
+#: different rules never mix.
+SELECTIONS = {
+    "accuracy": "best validation accuracy, ties by validation loss",
+    "loss": "best validation loss",
+    "seen": "best accuracy on training and validation part",
+}
 
 #: The same of encoders that learnt without labels, where nothing could choose, and how a linear classifier chooses.
 FIXED_BUDGET = "the last of a fixed number"
@@ -48,24 +54,37 @@ def run_key(dataset: DatasetId, run: Run, training: Training) -> str:
         "dataset": dataset._asdict(),
         "run": run_settings(run),
         "training": training_settings(training),
-        "selection": selection(run.learn, run.task),
+        "selection": selection(training, run.learn, run.task),
     }
     return hashlib.sha256(canonical_json(settings).encode()).hexdigest()
 
 
-def selection(learn: str = "supervised", task: str = "class") -> str:
+def selection(training: Training, learn: str = "supervised", task: str = "class") -> str:
     """How a training of this kind chooses what is tested."""
-    epoch = SELECTION if learn == "supervised" else FIXED_BUDGET
+    epoch = SELECTIONS[training.selection] if learn == "supervised" else FIXED_BUDGET
     return epoch if (learn, task) == ("supervised", "class") else f"{epoch}; {LINEAR}"
 
 
 def run_settings(run: Run) -> dict[str, Any]:
-    """A run as plain settings; those that came later are left out where they say nothing, so that old keys hold."""
-    later = {f.name: f.default for f in dataclasses.fields(Run) if f.name in ("learn", "task", "balanced")}
-    return {name: value for name, value in dataclasses.asdict(run).items() if later.get(name, ...) != value}
+    """A run as plain settings, with the versions of the numerics that it depends on.
+
+    Settings that were added later are left out where they have their default, so that earlier keys stay valid.
+    """
+    later = {f.name: f.default for f in dataclasses.fields(Run) if f.name in ("learn", "task", "balanced", "split")}
+    settings = {name: value for name, value in dataclasses.asdict(run).items() if later.get(name, ...) != value}
+    architecture = ARCHITECTURES.get(run.model.get("name", ""))
+    numerics = [1 if architecture is None else architecture.numerics, OBJECTIVES[run.learn]]
+    return settings if numerics == [1, 1] else {**settings, "numerics": numerics}
+
+
+def run_of(settings: Mapping[str, Any]) -> Run:
+    """The run that :func:`run_settings` described."""
+    return Run(**{name: value for name, value in settings.items() if name != "numerics"})
 
 
 def training_settings(training: Training) -> dict[str, Any]:
     """The same of how models are trained."""
+    usual = dataclasses.asdict(Training())
+    later = ("precision", "schedule", "averaging", "selection", "recipe")
     settings = dataclasses.asdict(training)
-    return {name: value for name, value in settings.items() if (name, value) != ("precision", "float32")}
+    return {name: value for name, value in settings.items() if name not in later or value != usual[name]}

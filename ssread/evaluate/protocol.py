@@ -1,30 +1,27 @@
 """The fair protocol: the same folds, seeds and training for both readouts, K by validation, the test folds once."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from ssread.data.cross_validation import folds_of
 from ssread.data.graphset import GraphSet
 from ssread.data.properties import with_properties
-from ssread.data.splits import stratified_folds
 from ssread.errors import InputError
 from ssread.evaluate.experiment import BASE, POSITIONS, Experiment
-from ssread.evaluate.keys import identify, run_key
 from ssread.evaluate.metrics import score
 from ssread.evaluate.report import Cell, Report, selection_rule
 from ssread.evaluate.runners import Runner
-from ssread.evaluate.statistics import compare
+from ssread.evaluate.statistics import Comparison, compare
 from ssread.evaluate.store import Store, aggregation_name
+from ssread.evaluate.trainer import Trainer, Watch
 from ssread.published.datasets import TABLE_1
 from ssread.published.results import PaperResult, paper_result
 from ssread.train.runs import Run, RunResult, Training
 
-__all__ = ["Watch", "best_dropout", "best_positions", "compare_all", "compare_readouts", "experiment_rule", "trainings"]
-
-#: Told what is to be done (with how much of it the store has), and then of every result.
-Watch = Callable[[int, int, RunResult | None], None]
+__all__ = ["best_dropout", "best_positions", "compare_all", "compare_readouts", "experiment_rule", "trainings"]
 
 Aggr = str | list[str]
 
@@ -54,8 +51,8 @@ def compare_all(
         _check(graphs, experiment)
     rules = {experiment_rule(experiment): experiment.learn for experiment in experiments}
     graphs = with_properties(graphs, [experiment.task for experiment in experiments if experiment.task != "class"])
-    trainer = _Trainer(graphs, runner, store, watch)
-    asked = [_Asked(trainer.settled(experiment), trainer) for experiment in experiments]
+    trainer = Trainer(graphs, runner, store, watch)
+    asked = [_Asked(_settled(experiment, trainer), trainer) for experiment in experiments]
     trainer.train([pair for one in asked for pair in one.first()], later=sum(one.later() for one in asked))
     trainer.train([pair for one in asked for pair in one.second()])
     rule = "; ".join(rules) if len(rules) == 1 else "; ".join(f"{learn}: {rule}" for rule, learn in rules.items())
@@ -70,7 +67,7 @@ def trainings(experiment: Experiment, arch: str, aggr: Aggr, positions: int | No
     else:
         model.update(readout="ssread", num_positions=positions, gamma=experiment.gamma)
     return [
-        Run(model, seed, fold, experiment.folds, learn=experiment.learn, task=experiment.task)
+        Run(model, seed, fold, experiment.folds, learn=experiment.learn, task=experiment.task, split=experiment.split)
         for seed in range(experiment.seeds)
         for fold in range(experiment.folds)
     ]
@@ -86,6 +83,7 @@ def experiment_rule(experiment: Experiment) -> str:
         learn=experiment.learn,
         task=experiment.task,
         dropout_chosen=experiment.dropout == "auto",
+        split=experiment.split,
     )
 
 
@@ -112,52 +110,21 @@ def best_positions(valid_accuracies: Sequence[Sequence[float]], base: Sequence[s
     return POSITIONS[int(np.argmax([np.mean(group) for group in valid_accuracies]))]
 
 
-class _Trainer:
-    """The way of trainings into the store, and of their results out of it."""
-
-    def __init__(self, graphs: GraphSet, runner: Runner, store: Store, watch: Watch):
-        self.graphs, self._runner, self._store, self._watch = graphs, runner, store, watch
-        self._dataset = identify(graphs)
-        self._done: set[str] = set()
-
-    def train(self, asked: Sequence[tuple[Run, Training]], later: int = 0) -> None:
-        """Trains what the store does not have yet; ``later`` more trainings are to follow."""
-        by_key = {run_key(self._dataset, run, training): (run, training) for run, training in asked}
-        there = self._store.has(by_key)
-        self._done |= there
-        total = len(self._done | by_key.keys()) + later
-        self._watch(len(self._done), total, None)
-        missing: dict[Training, list[Run]] = {}
-        for key, (run, training) in by_key.items():
-            if key not in there:
-                missing.setdefault(training, []).append(run)
-        for training, runs in missing.items():
-            for result in self._runner.train(self.graphs, runs, training):
-                self._store.add(self._dataset, result, training, self._runner.device)
-                self._done.add(run_key(self._dataset, result.run, training))
-                self._watch(len(self._done), total, result)
-
-    def settled(self, experiment: Experiment) -> Experiment:
-        """The experiment with its dropout chosen, where that was left to validation."""
-        candidates = experiment.dropouts()
-        if len(candidates) == 1:
-            return experiment
-        groups = [trainings(candidate, *candidate.base, None) for candidate in candidates]
-        self.train([(run, experiment.training) for group in groups for run in group])
-        results = [self.results(group, experiment.training) for group in groups]
-        return best_dropout(candidates, [[r.valid_accuracy for r in group if not r.failed] for group in results])
-
-    def results(self, runs: Sequence[Run], training: Training) -> list[RunResult]:
-        """The stored results of runs, in their order."""
-        keys = [run_key(self._dataset, run, training) for run in runs]
-        results = self._store.results(keys)
-        return [results[key] for key in keys]
+def _settled(experiment: Experiment, trainer: Trainer) -> Experiment:
+    """The experiment with its dropout chosen, where that was left to validation."""
+    candidates = experiment.dropouts()
+    if len(candidates) == 1:
+        return experiment
+    groups = [trainings(candidate, *candidate.base, None) for candidate in candidates]
+    trainer.train([(run, experiment.training) for group in groups for run in group])
+    results = [trainer.results(group, experiment.training) for group in groups]
+    return best_dropout(candidates, [[r.valid_accuracy for r in group if not r.failed] for group in results])
 
 
 class _Asked:
     """The trainings one experiment asks for: first those that need no K, then those with the K that they chose."""
 
-    def __init__(self, experiment: Experiment, trainer: _Trainer):
+    def __init__(self, experiment: Experiment, trainer: Trainer):
         self.experiment, self._trainer = experiment, trainer
         self._globals = [trainings(experiment, arch, aggr, None) for arch, aggr in experiment.cells()]
         chosen = experiment.positions is None
@@ -187,7 +154,7 @@ class _Asked:
                 arch,
                 aggregation_name(arch, aggr),
                 self._positions,
-                compare(self._scores(before), self._scores(after)),
+                self._comparison(before, after),
                 paper_global=_paper(graphs, experiment, arch, aggr, "global"),
                 paper_ssread=_paper(graphs, experiment, arch, aggr, "ssread"),
                 learn=experiment.learn,
@@ -213,6 +180,10 @@ class _Asked:
     def _results(self, runs: Sequence[Run]) -> list[RunResult]:
         return self._trainer.results(runs, self.experiment.training)
 
+    def _comparison(self, before: Sequence[Run], after: Sequence[Run]) -> Comparison:
+        ratio, margin = self.experiment.test_to_train, self.experiment.margin / 100
+        return compare(self._scores(before), self._scores(after), test_to_train=ratio, margin=margin)
+
     def _scores(self, runs: Sequence[Run]) -> np.ndarray:
         """The metric on the test folds, [seeds, folds]."""
         values = [score(result, self.experiment.metric) for result in self._results(runs)]
@@ -226,7 +197,7 @@ def _check(graphs: GraphSet, experiment: Experiment) -> None:
             f"{graphs.name} has no labels: {experiment.learn} learns without them (ssread.train.unsupervised.learn "
             "gives the graph vectors), but to judge what was learnt, every graph needs a class."
         )
-    stratified_folds(graphs, experiment.folds)
+    folds_of(graphs, experiment.split, experiment.folds, seed=0)
     largest = int(graphs.node_counts.max())
     if experiment.positions is not None and experiment.positions > largest:
         raise InputError(

@@ -12,9 +12,10 @@ from rich.table import Table
 
 from ssread.common.markdown import markdown_table
 from ssread.common.plain_json import without_nan
-from ssread.evaluate.keys import FIXED_BUDGET, LINEAR, SELECTION
+from ssread.evaluate.keys import FIXED_BUDGET, LINEAR, SELECTIONS
 from ssread.evaluate.statistics import ALPHA, Comparison, Summary, format_p, holm
 from ssread.published.results import PaperResult
+from ssread.train.recipes import recipe_named
 from ssread.train.runs import Training
 
 __all__ = ["Cell", "Report", "TableCell", "model_name", "selection_rule"]
@@ -82,6 +83,7 @@ def selection_rule(
     learn: str = "supervised",
     task: str = "class",
     dropout_chosen: bool = False,
+    split: str = "random",
 ) -> str:
     """What every printed number rests on, in one line.
 
@@ -93,6 +95,7 @@ def selection_rule(
         learn: What the encoders learnt from.
         task: What was predicted.
         dropout_chosen: Whether dropout was chosen by validation accuracy.
+        split: How folds were drawn.
 
     >>> selection_rule(Training(), num_folds=10, num_seeds=5, positions_chosen=False)  # doctest: +ELLIPSIS
     '10 folds x 5 seeds; epoch: best validation accuracy, ties by validation loss, patience 50; K: given; ...'
@@ -100,16 +103,22 @@ def selection_rule(
     linear = (learn, task) != ("supervised", "class")
     base = "gin + ssread(sum)" if linear else "gcn + ssread(sum)"
     positions = f"by mean validation accuracy of {base}" if positions_chosen else "given"
-    epoch = f"{SELECTION}, patience {training.patience}"
-    if (most := training.epochs) != Training().epochs:
-        epoch += f", at most {most} epochs"
+    most = training.epochs
+    epoch = f"{SELECTIONS[training.selection]}, "
+    epoch += f"{most} epochs" if training.patience >= most else f"patience {training.patience}, at most {most} epochs"
+    if training.averaging:
+        epoch += f", weights averaged over the last {100 * training.averaging:.0f} %"
     if learn != "supervised":
         epoch = f"{FIXED_BUDGET} ({most}), on all graphs without labels, one encoder per seed"
     seeds = "1 seed" if num_seeds == 1 else f"{num_seeds} seeds"
     judge = f"; judge: {LINEAR}, then fitted to training and validation part" if linear else ""
     if dropout_chosen:
-        positions += "; dropout (own or none): by mean validation accuracy of gcn + global(sum)"
-    return f"{num_folds} folds x {seeds}; epoch: {epoch}{judge}; K: {positions}; test folds used once"
+        candidates = " or ".join(
+            "own" if share is None else f"{share:g}" for share in recipe_named(training.recipe).dropouts
+        )
+        positions += f"; dropout ({candidates}): by mean validation accuracy of gcn + global(sum)"
+    folds = f"{num_folds} folds" if split == "random" else f"{num_folds} folds by {split}"
+    return f"recipe {training.recipe}; {folds} x {seeds}; epoch: {epoch}{judge}; K: {positions}; test folds used once"
 
 
 @dataclass(frozen=True)
@@ -164,6 +173,11 @@ class Report:
             "resampled t-test, which allows for overlapping training parts"
             + ("; Holm p: corrected p, for all cells together." if len(self.cells) > 1 else "."),
         ]
+        if any(cell.learn != "supervised" for cell in self.cells):
+            notes.append(
+                "Without labels all folds of a seed share one encoder per readout: the pairs of a seed differ in the "
+                "graphs that the linear classifier is fitted to and judged by, not in the encoders."
+            )
         failed = sum(c.baseline.failed + c.candidate.failed for c in comparisons)
         if failed:
             total = failed + sum(c.baseline.runs + c.candidate.runs for c in comparisons)

@@ -19,7 +19,7 @@ from ssread.evaluate.linear_evaluation import by_encoder, train_and_judge
 from ssread.evaluate.placement import check_placement, check_workers
 from ssread.train.runs import Run, RunResult, Training
 
-__all__ = ["CPURunner", "GPURunner", "Runner", "cohorts", "make_runner", "train_cohort"]
+__all__ = ["CPURunner", "GPURunner", "Runner", "cohorts", "local_device", "make_runner", "train_cohort"]
 
 
 class Runner(Protocol):
@@ -109,6 +109,11 @@ def make_runner(device: str, workers: int | None, on: str, say: Callable[[str], 
     if device == "cpu":
         return CPURunner(workers)
     return GPURunner(device, say, workers)
+
+
+def local_device(runner: Runner) -> str:
+    """Where work of this process itself runs: on the runner's GPU if this machine has it, else on the CPU."""
+    return runner.device if runner.device == "cpu" or torch.cuda.is_available() else "cpu"
 
 
 def cohorts(runs: Sequence[Run]) -> list[list[Run]]:

@@ -8,9 +8,10 @@ from numpy.typing import ArrayLike
 
 from ssread.errors import InputError
 
-__all__ = ["ALPHA", "Comparison", "Summary", "compare", "holm", "summarize"]
+__all__ = ["ALPHA", "MARGIN", "Comparison", "Summary", "compare", "fold_ratio", "holm", "summarize"]
 
 ALPHA = 0.05  # the paper's bold face, and one minus the level of every interval
+MARGIN = 0.01  # differences up to one point count as equal
 NOTHING = float("nan")
 
 
@@ -50,6 +51,9 @@ class Comparison:
         wins: In how many the candidate is better.
         ties: In how many both are equal.
         names: What baseline and candidate are called.
+        margin: Differences up to this one count as equal.
+        equal_p: Of two one-sided tests (Schuirmann 1987), with the variance of the corrected test: that the difference
+            lies beyond the margin on either side. Small where both are shown to be equal within the margin.
     """
 
     baseline: Summary
@@ -62,16 +66,21 @@ class Comparison:
     wins: int
     ties: int
     names: tuple[str, str] = ("GRead", "SSRead")
+    margin: float = MARGIN
+    equal_p: float = NOTHING
 
     @property
     def finding(self) -> str:
-        """In a word or two: ``better``, ``worse``, with ``perhaps`` if only the paired test says so, or neither."""
+        """In a few words: ``better`` or ``worse`` by the corrected test; else ``equal within`` the margin where that is
+        shown; else ``perhaps better`` or ``perhaps worse`` by the paired test alone; else ``undecided``."""
         if self.pairs < 2:
             return "too few pairs"
         direction = "better" if self.difference > 0 else "worse"
         if self.corrected_p <= ALPHA:
             return direction
-        return f"perhaps {direction}" if self.p <= ALPHA else "no difference shown"
+        if self.equal_p <= ALPHA:
+            return f"equal within {_in_points(self.margin)}"
+        return f"perhaps {direction}" if self.p <= ALPHA else "undecided"
 
     @property
     def verdict(self) -> str:
@@ -85,9 +94,17 @@ class Comparison:
         if self.finding.startswith("perhaps"):
             corrected = f"but corrected for shared training graphs p {_equals(self.corrected_p)}"
             return f"{name} is {self.finding}: {points}, p {_equals(self.p)}, {corrected}"
-        if self.finding == "no difference shown":
-            return f"no difference that {self.pairs} pairs could show: {points}, {tests}"
+        if self.finding.startswith("equal"):
+            low, high = (f"{100 * end:+.1f}" for end in self.interval)
+            interval = f" (95 % interval {low} to {high})" if np.isfinite(self.interval).all() else ""
+            return f"{' and '.join(self.names)} are {self.finding}: {points}{interval}"
+        if self.finding == "undecided":
+            return f"undecided after {self.pairs} pairs: {points}, {tests}"
         return f"{name} is {self.finding}: {points}, {tests}"
+
+
+def _in_points(margin: float) -> str:
+    return "1 point" if margin == 0.01 else f"{100 * margin:g} points"
 
 
 def format_p(p: float) -> str:
@@ -133,16 +150,19 @@ def compare(
     *,
     test_to_train: float | None = None,
     names: tuple[str, str] = ("GRead", "SSRead"),
+    margin: float = MARGIN,
 ) -> Comparison:
     """Compare two readouts that were trained on the same folds with the same seeds.
 
     Args:
         baseline: The metric of the global readout [seeds, folds]; NaN where a training failed.
         candidate: The metric of SSRead, of the same shape.
-        test_to_train: Graphs in a test part over graphs in what was trained on, by default the 1 / (folds - 1) of
-            cross-validation. The corrected resampled t-test (Nadeau and Bengio 2003; for repeated cross-validation
-            Bouckaert and Frank 2004) takes the variance of the mean of n differences as (1/n + this) times theirs.
+        test_to_train: Graphs in a test part over graphs that are trained on, by default :func:`fold_ratio` with a
+            validation part of a tenth. The corrected resampled t-test (Nadeau and Bengio 2003; for repeated
+            cross-validation Bouckaert and Frank 2004) takes the variance of the mean of n differences as
+            (1/n + this ratio) times theirs.
         names: What the two are called in the verdict.
+        margin: Differences up to this one count as equal.
 
     >>> print(compare([[0.80, 0.82, 0.78, 0.81]], [[0.84, 0.85, 0.83, 0.84]]).verdict)
     SSRead is better: +3.7 points, p = .004 (corrected .01)
@@ -150,15 +170,13 @@ def compare(
     before, after = _matrix(baseline), _matrix(candidate)
     if before.shape != after.shape:
         raise InputError(f"Paired results have one shape [seeds, folds]; found {before.shape} and {after.shape}.")
-    num_folds = before.shape[1]
-    if test_to_train is None:
-        test_to_train = 1 / (num_folds - 1) if num_folds > 1 else NOTHING
+    ratio = fold_ratio(before.shape[1]) if test_to_train is None else test_to_train
     differences = (after - before)[np.isfinite(before) & np.isfinite(after)]
     pairs = len(differences)
     mean = float(differences.mean()) if pairs else NOTHING
     sd = _deviation(differences)
     own_variance = 1 / pairs if pairs else NOTHING
-    corrected_error = sd * float(np.sqrt(own_variance + test_to_train))
+    corrected_error = sd * float(np.sqrt(own_variance + ratio))
     return Comparison(
         summarize(before),
         summarize(after),
@@ -170,7 +188,22 @@ def compare(
         wins=int((differences > 0).sum()),
         ties=int((differences == 0).sum()),
         names=names,
+        margin=margin,
+        equal_p=_equal_p(mean, corrected_error, pairs, margin),
     )
+
+
+def fold_ratio(num_folds: int, validation: float = 0.1) -> float:
+    """Graphs in the test part of a fold over graphs that are trained on; NaN where there is nothing to train on.
+
+    Args:
+        num_folds: Of the cross-validation.
+        validation: The share of the rest that is held out to choose by; 0 where the final fit sees it, too.
+
+    >>> round(fold_ratio(10), 4)  # 0.1 / (0.9 * 0.9)
+    0.1235
+    """
+    return 1 / (num_folds - 1) / (1 - validation) if num_folds > 1 else NOTHING
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -212,6 +245,17 @@ def _p_value(mean: float, error: float, count: int) -> float:
     from scipy import stats  # takes a second: not before it is needed
 
     return float(2 * stats.t.sf(abs(mean) / error, count - 1))
+
+
+def _equal_p(mean: float, error: float, count: int, margin: float) -> float:
+    """The larger p of two one-sided t-tests; without spread, how often chance gives so many equal signs stands in."""
+    from scipy import stats
+
+    if count < 2 or not np.isfinite(error):
+        return NOTHING
+    if error == 0:
+        return 0.5 ** (count - 1) if abs(mean) < margin else 1.0
+    return float(stats.t.sf((margin - abs(mean)) / error, count - 1))
 
 
 def _interval(mean: float, error: float, count: int) -> tuple[float, float]:

@@ -15,10 +15,10 @@ from ssread.common.plain_json import canonical_json
 from ssread.common.versions import versions
 from ssread.errors import InputError
 from ssread.evaluate.database import COLUMNS, check_results_file, connect, errors_as_sentences
-from ssread.evaluate.keys import DatasetId, run_key, run_settings, selection
+from ssread.evaluate.keys import DatasetId, run_key, run_of, run_settings, selection
 from ssread.evaluate.metrics import score
 from ssread.models.architectures import ARCHITECTURES
-from ssread.train.runs import Run, RunResult, Training
+from ssread.train.runs import RunResult, Training
 
 __all__ = ["Store"]
 
@@ -75,7 +75,7 @@ class Store:
             "seed": int(run.seed),
             "fold": int(run.fold),
             "num_folds": int(run.num_folds),
-            "selection": selection(run.learn, run.task),
+            "selection": selection(training, run.learn, run.task),
             "valid_accuracy": float(result.valid_accuracy),
             "valid_loss": float(result.valid_loss),
             "test_accuracy": score(result),
@@ -149,7 +149,7 @@ class Store:
         try:
             tested, course = _unpack(predictions), _unpack(curves)
             return RunResult(
-                Run(**json.loads(run)),
+                run_of(json.loads(run)),
                 best_epoch,
                 epochs,
                 _number(valid_accuracy),

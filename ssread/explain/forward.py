@@ -16,6 +16,7 @@ from ssread.data.graphset import GraphSet
 from ssread.errors import InputError
 from ssread.models import Encoding, GraphClassifier, Graphs
 from ssread.models.diffpool import DiffPool
+from ssread.reading import Reading
 
 __all__ = ["Pass", "classifier", "look", "node_vectors", "passes", "probabilities"]
 
@@ -39,10 +40,10 @@ class Pass:
     encoding: Encoding
     clusters: Tensor | None
 
-    def read(self, x: Tensor) -> tuple[Any, Tensor]:
+    def read(self, x: Tensor) -> tuple[Reading, Tensor]:
         """The readout's reading and the class scores [B, C], with ``x`` in the place of the rows' vectors."""
-        reading, vectors = self.model.read(replace(self.encoding, x=x), self.batch.batch_size)
-        return reading, self.model.head(vectors)
+        reading = self.model.read(replace(self.encoding, x=x), self.batch.batch_size)
+        return reading, self.model.head(reading.vectors)
 
     def row_of_node(self) -> Tensor:
         """The row that stands for every node, [N]: its own, or its largest cluster's; -1 for a node dropped.

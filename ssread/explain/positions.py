@@ -63,6 +63,7 @@ def positions(model: Any, graphs: GraphSet) -> Positions:
         reading, _ = part.read(part.encoding.x)
         row = part.row_of_node()
         there = row >= 0
+        assert reading.costs is not None  # SSRead's
         costs = reading.costs[row.clamp(min=0)]
         if readout.gamma > 0:
             weights = (-costs / readout.gamma).softmax(dim=1)

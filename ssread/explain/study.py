@@ -14,14 +14,14 @@ from torch import Tensor
 from ssread import segment
 from ssread.common.markdown import markdown_table
 from ssread.data.graphset import GraphSet
-from ssread.evaluate.statistics import compare, format_p
+from ssread.evaluate.statistics import compare, fold_ratio, format_p
 from ssread.explain.activation import activation
 from ssread.explain.gnn_explainer import gnn_explainer
 from ssread.explain.ground_truth import Truth, known_truth, with_motif
 from ssread.explain.measures import agreement, fidelity, localisation
 from ssread.explain.poolings import diffpool_clusters, poolings_survived, spectral_clusters
 from ssread.explain.positions import positions
-from ssread.explain.retrain import fold_of, trained_model, trained_models
+from ssread.explain.retrain import fold_of_run, trained_model, trained_models
 from ssread.explain.study_settings import FOLDS, Study
 from ssread.models import GraphClassifier
 from ssread.train.runs import Run, RunResult
@@ -60,7 +60,7 @@ class Scores:
                 found = None
                 if first is not None and method != first.name and len(column) > 1:
                     found = compare(
-                        column.to_numpy()[:, None], first.to_numpy()[:, None], test_to_train=1 / (FOLDS - 1)
+                        column.to_numpy()[:, None], first.to_numpy()[:, None], test_to_train=fold_ratio(FOLDS)
                     )
                 rows.append(
                     {
@@ -156,7 +156,7 @@ def _score(
     """All values of one model of one seed."""
     torch.set_num_threads(1)
     seed = run.seed
-    parts = fold_of(graphs, run)
+    parts = fold_of_run(graphs, run)
     test = graphs[parts.test]
     own = _of_part(truth, graphs, parts.test)
     rows: list[dict[str, Any]] = []

@@ -30,12 +30,14 @@ class Architecture:
         aggr: The original's aggregation.
         head_layers: How many linear layers classify.
         paper: The row of Table II: message passing, pooling, ratio, architecture, readout, classification.
+        numerics: The version of the numerics, as in :data:`ssread.train.runs.OBJECTIVES`.
     """
 
     code: str
     aggr: str | list[str]
     head_layers: int
     paper: tuple[str, str, str, str, str, str] | None = None
+    numerics: int = 1
 
     @property
     def encoder(self) -> "type[Encoder]":

@@ -1,14 +1,17 @@
-"""A graph classifier: encoder -> readout -> head, and all that one pass of it finds out."""
+"""A graph classifier: encoder -> readout -> head, and the result of one pass."""
 
 import inspect
 from dataclasses import dataclass, replace
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 from torch_geometric.nn.inits import reset
 
+from ssread import segment
 from ssread.errors import InputError
 from ssread.models.graphs import Encoder, Encoding, Graphs
+from ssread.models.layers import GraphNorm
 from ssread.readout import GlobalReadout, Reading, SSRead
 
 __all__ = ["GraphClassifier", "Output", "Wrapped"]
@@ -16,27 +19,33 @@ __all__ = ["GraphClassifier", "Output", "Wrapped"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Output:
-    """All that one pass of a classifier finds out about a batch of graphs.
+    """The result of one pass of a classifier over a batch of graphs.
 
     Attributes:
         logits: Class scores, [B, num_classes].
-        vectors: Graph vectors, [B, out_channels of the readout].
         encoding: Node vectors, the graph of each (B for those dropped by pooling), and auxiliary losses per graph.
-        reading: The structural position and the costs of every row of ``encoding.x``.
+        reading: Graph vectors, alignment costs, and the structural position of every row of ``encoding.x``.
     """
 
     logits: Tensor
-    vectors: Tensor
     encoding: Encoding
     reading: Reading
 
+    @property
+    def vectors(self) -> Tensor:
+        """Graph vectors, [B, out_channels of the readout]."""
+        return self.reading.vectors
+
     def alignment_costs(self) -> Tensor:
-        """The smoothed alignment cost of every graph (Equation 4), [B]; zeros for the global readout."""
-        return self.encoding.added_up(self.reading.alignment_costs())[: self.logits.size(0)]
+        """The smoothed alignment cost of every graph (Equation 4), [B]; zeros for the global readout.
+
+        Costs of a graph that is read at several heights are added up. Nodes dropped by pooling do not count.
+        """
+        return self.reading.alignment_costs()
 
     def alignment_loss(self) -> Tensor:
-        """The alignment loss (Equation 6), averaged over the graphs; reaches the prototypes alone."""
-        return self.alignment_costs().sum() / max(self.logits.size(0), 1)
+        """The alignment loss (Equation 6), which reaches the prototypes alone: see :meth:`Reading.alignment_loss`."""
+        return self.reading.alignment_loss()
 
     def auxiliary_costs(self) -> Tensor:
         """The encoder's own losses added up, one value per graph, [B]; zeros where it has none."""
@@ -50,8 +59,11 @@ class Output:
         return self.auxiliary_costs().sum() / max(self.logits.size(0), 1)
 
     def first(self, num_graphs: int) -> "Output":
-        """The same for the first graphs only: cuts the dummy graph of a padded batch off."""
-        return replace(self, logits=self.logits[:num_graphs], vectors=self.vectors[:num_graphs])
+        """The output of the first graphs only, without the dummy graph of a padded batch."""
+        if num_graphs == self.logits.size(0):
+            return self
+        reading = self.reading.map_graphs(lambda values: values[:num_graphs])
+        return replace(self, logits=self.logits[:num_graphs], reading=reading)
 
     def __repr__(self) -> str:
         return f"Output(logits={list(self.logits.shape)}, vectors={list(self.vectors.shape)}, {self.encoding!r})"
@@ -60,16 +72,18 @@ class Output:
 class GraphClassifier(nn.Module):
     """Node vectors from an encoder, graph vectors from a readout, class scores from a head.
 
-    Every method takes ``(x, edge_index, batch=None, edge_attr=None, batch_size=None, mask=None)``, or a PyG ``Data`` or
-    ``Batch`` alone. A graph may have no nodes: its vector is zero. With ``batch_size`` given, shapes are static: the
-    model lifts over replicas with ``torch.func.vmap`` and can be captured in a CUDA graph. In a padded batch, padding
-    nodes belong to a last dummy graph (``Output.first`` cuts it off) and have a ``mask`` [N] of 0.
+    Every method takes what :meth:`Graphs.of` takes: ``(x, edge_index, batch=None, edge_attr=None, batch_size=None,
+    mask=None)``, or a PyG ``Data`` or ``Batch`` alone. A graph may have no nodes: its vector is zero. With
+    ``batch_size`` given, shapes are static: the model can be vmapped over a stack of weights and recorded as a CUDA
+    graph. In a padded batch, padding nodes belong to a last dummy graph (``Output.first`` cuts it off) and have a
+    ``mask`` [N] of 0.
 
     Args:
         encoder: Gives the node vectors.
         readout: Turns them into graph vectors; as wide as the encoder's output.
         head: Turns graph vectors into class scores.
         hyperparameters: What ``make_model`` rebuilds this model from.
+        norm: Normalises graph vectors before the head; None hands them over as the readout returns them.
     """
 
     def __init__(
@@ -78,6 +92,7 @@ class GraphClassifier(nn.Module):
         readout: GlobalReadout | SSRead,
         head: nn.Module,
         hyperparameters: dict[str, Any] | None = None,
+        norm: GraphNorm | None = None,
     ):
         super().__init__()
         if encoder.out_channels != readout.in_channels:
@@ -87,6 +102,7 @@ class GraphClassifier(nn.Module):
         self.encoder = encoder
         self.readout = readout
         self.head = head
+        self.norm = norm
         self.hyperparameters = hyperparameters
 
     def reset_parameters(self) -> None:
@@ -94,40 +110,42 @@ class GraphClassifier(nn.Module):
         reset(self.encoder)
         reset(self.readout)
         reset(self.head)
+        reset(self.norm)
 
-    def run(
-        self,
-        x: Any,
-        edge_index: Tensor | None = None,
-        batch: Tensor | None = None,
-        edge_attr: Tensor | None = None,
-        batch_size: int | None = None,
-        mask: Tensor | None = None,
-    ) -> Output:
-        """Logits, graph vectors, positions and losses from one pass."""
-        graphs = Graphs.of(x, edge_index, batch, edge_attr, batch_size, mask)
-        encoding = self.encoder(graphs)
-        reading, vectors = self.read(encoding, graphs.batch_size)
-        return Output(self.head(vectors), vectors, encoding, reading)
+    def run(self, *graphs: Any, **named: Any) -> Output:
+        """Computes logits, graph vectors, positions and losses in one forward pass."""
+        given = Graphs.of(*graphs, **named)
+        encoding = self.encoder(given)
+        reading = self.read(encoding, given.batch_size, self._real(given))
+        return Output(self.head(reading.vectors), encoding, reading)
 
-    def read(self, encoding: Encoding, batch_size: int) -> tuple[Reading, Tensor]:
-        """What the readout finds in an encoder's rows, and the vectors of the graphs, [B, out_channels]."""
+    def read(self, encoding: Encoding, batch_size: int, real: Tensor | None = None) -> Reading:
+        """Reads an encoder's rows into graph vectors, [B, out_channels], normalised where the model does that.
+
+        Args:
+            encoding: The rows.
+            batch_size: The number of graphs B.
+            real: The graphs that count when vectors are normalised in training, [B]; None for all.
+        """
         # Rows dropped by pooling form one more group, which is read like the others and cut off.
         size = batch_size + int(encoding.dropped)
         reading = self.readout.read(encoding.x, encoding.groups(size), encoding.ptr, dim_size=encoding.heights * size)
-        return reading, encoding.added_up(reading.vectors)[:batch_size]
+        if encoding.heights > 1 or encoding.dropped:
+            reading = reading.map_graphs(lambda values: encoding.added_up(values)[:batch_size])
+        return reading if self.norm is None else replace(reading, vectors=self.norm(reading.vectors, real))
 
-    def forward(
-        self,
-        x: Any,
-        edge_index: Tensor | None = None,
-        batch: Tensor | None = None,
-        edge_attr: Tensor | None = None,
-        batch_size: int | None = None,
-        mask: Tensor | None = None,
-    ) -> Tensor:
+    def _real(self, graphs: Graphs) -> Tensor | None:
+        """The graphs that have nodes, but for the dummy of a padded batch, [B]; None where nobody asks."""
+        if self.norm is None or not self.training:
+            return None
+        nodes = segment.count(graphs.batch, graphs.batch_size)
+        if graphs.mask is not None:
+            nodes = torch.cat([nodes[:-1], torch.zeros_like(nodes[-1:])])
+        return nodes > 0
+
+    def forward(self, *graphs: Any, **named: Any) -> Tensor:
         """Class scores, [B, num_classes]."""
-        return self.run(x, edge_index, batch, edge_attr, batch_size, mask).logits
+        return self.run(*graphs, **named).logits
 
     def embed(self, *graphs: Any, **named: Any) -> Tensor:
         """Graph vectors, [B, out_channels of the readout]."""
@@ -149,17 +167,9 @@ class Wrapped(Encoder):
         self.module = module
         self._takes = [n for n in ("edge_attr", "batch", "batch_size") if n in _parameters(module)]
 
-    def forward(
-        self,
-        x: Any,
-        edge_index: Tensor | None = None,
-        batch: Tensor | None = None,
-        edge_attr: Tensor | None = None,
-        batch_size: int | None = None,
-        mask: Tensor | None = None,
-    ) -> Encoding:
+    def forward(self, *graphs: Any, **named: Any) -> Encoding:
         """Node vectors; the module itself knows how many features it takes."""
-        return self.encode(Graphs.of(x, edge_index, batch, edge_attr, batch_size, mask))
+        return self.encode(Graphs.of(*graphs, **named))
 
     def encode(self, graphs: Graphs) -> Encoding:
         """Node vectors of checked graphs."""

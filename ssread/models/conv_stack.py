@@ -22,6 +22,7 @@ class Stack(Encoder):
         num_layers: Number of convolutions.
         dropout: Share of entries dropped after each layer.
         jumping: Whether a node's vector is the outputs of all layers side by side, not the last one's alone.
+        last_dropout: Whether dropout follows the last layer, too. Without it, positions are read from whole vectors.
     """
 
     def __init__(
@@ -33,18 +34,21 @@ class Stack(Encoder):
         num_layers: int,
         dropout: float,
         jumping: bool,
+        last_dropout: bool,
     ):
         super().__init__(in_channels, hidden_channels * (num_layers if jumping else 1), edge_channels)
         self.node_encoder = Linear(in_channels, hidden_channels)
         self.convs = nn.ModuleList(conv(hidden_channels, edge_channels) for _ in range(num_layers))
         self.norms = nn.ModuleList(BatchNorm(hidden_channels) for _ in range(num_layers))
         self.dropout = Dropout(dropout)
-        self.jumping = jumping
+        self.jumping, self.last_dropout = jumping, last_dropout
 
     def encode(self, graphs: Graphs) -> Encoding:
         """Node vectors of checked graphs."""
         h, outputs = self.node_encoder(graphs.x), []
         for layer, (conv, norm) in enumerate(zip(self.convs, self.norms, strict=True), start=1):
-            h = norm(conv(h, graphs), graphs.mask, relu=layer < len(self.convs), dropout=self.dropout)
+            last = layer == len(self.convs)
+            dropout = None if last and not self.last_dropout else self.dropout
+            h = norm(conv(h, graphs), graphs.mask, relu=not last, dropout=dropout)
             outputs.append(h)
         return Encoding(torch.cat(outputs, dim=-1) if self.jumping else h, graphs.batch, ptr=graphs.ptr)

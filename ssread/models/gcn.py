@@ -53,5 +53,7 @@ class GCN(Stack):
         num_layers: int = 3,
         dropout: float = 0.5,
         jumping: bool = False,
+        last_dropout: bool = True,
     ):
-        super().__init__(EdgeAwareGCNConv, in_channels, hidden_channels, edge_channels, num_layers, dropout, jumping)
+        sizes = (in_channels, hidden_channels, edge_channels, num_layers)
+        super().__init__(EdgeAwareGCNConv, *sizes, dropout, jumping, last_dropout)

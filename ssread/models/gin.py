@@ -50,5 +50,7 @@ class GIN(Stack):
         num_layers: int = 5,
         dropout: float = 0.5,
         jumping: bool = False,
+        last_dropout: bool = True,
     ):
-        super().__init__(GINConv, in_channels, hidden_channels, edge_channels, num_layers, dropout, jumping)
+        sizes = (in_channels, hidden_channels, edge_channels, num_layers)
+        super().__init__(GINConv, *sizes, dropout, jumping, last_dropout)

@@ -153,17 +153,9 @@ class Encoder(nn.Module):
         """Node vectors of checked graphs."""
         raise NotImplementedError
 
-    def forward(
-        self,
-        x: Any,
-        edge_index: Tensor | None = None,
-        batch: Tensor | None = None,
-        edge_attr: Tensor | None = None,
-        batch_size: int | None = None,
-        mask: Tensor | None = None,
-    ) -> Encoding:
+    def forward(self, *given: Any, **named: Any) -> Encoding:
         """Node vectors; takes what :meth:`Graphs.of` takes."""
-        graphs = Graphs.of(x, edge_index, batch, edge_attr, batch_size, mask)
+        graphs = Graphs.of(*given, **named)
         if graphs.x.size(1) != self.in_channels:
             raise InputError(f"The model was built for {self.in_channels} node features, but x has {graphs.x.size(1)}.")
         if self.edge_channels and (graphs.edge_attr is None or graphs.edge_attr.size(1) != self.edge_channels):

@@ -7,7 +7,7 @@ from ssread import kernels, segment
 from ssread.models.graphs import Graphs
 from ssread.neighbours import with_own
 
-__all__ = ["BatchNorm", "Dropout", "EdgeMessages", "Linear", "head", "linear"]
+__all__ = ["BatchNorm", "Dropout", "EdgeMessages", "GraphNorm", "Linear", "head", "linear"]
 
 
 class BatchNorm(nn.BatchNorm1d):
@@ -32,7 +32,7 @@ class BatchNorm(nn.BatchNorm1d):
             relu: Whether a relu follows.
             dropout: What follows then.
         """
-        if self.training and kernels.usable(x) and (dropout is None or dropout.p < 1):
+        if self.training and self.affine and kernels.usable(x) and (dropout is None or dropout.p < 1):
             from ssread.kernels.norm import norm_relu_dropout
 
             rows = None if mask is None else mask.squeeze(-1)
@@ -65,7 +65,30 @@ class BatchNorm(nn.BatchNorm1d):
         self.running_var.mul_(1 - momentum).add_(unbiased, alpha=momentum)
 
     def _normalise(self, x: Tensor, mean: Tensor, var: Tensor) -> Tensor:
-        return (x - mean) * ((var + self.eps).rsqrt() * self.weight) + self.bias
+        factor = (var + self.eps).rsqrt()
+        return (x - mean) * (factor * self.weight) + self.bias if self.affine else (x - mean) * factor
+
+
+class GraphNorm(nn.Module):
+    """Normalises graph vectors over the graphs of a batch, and drops entries out.
+
+    A sum over thirty nodes is large, and Adam moves every weight of the head by its learning rate: unnormalised, the
+    class scores of large graphs with many positions jump. There is no scale or shift to learn, since a linear head
+    follows. In evaluation it is a fixed affine map, so that a class score stays a sum over positions.
+
+    Args:
+        channels: Width of the graph vectors.
+        dropout: Share of the normalised entries dropped in training.
+    """
+
+    def __init__(self, channels: int, dropout: float = 0.0):
+        super().__init__()
+        self.norm = BatchNorm(channels, affine=False)
+        self.dropout = Dropout(dropout)
+
+    def forward(self, vectors: Tensor, real: Tensor | None = None) -> Tensor:
+        """Graph vectors [B, d] to graph vectors; ``real`` [B] is 1 for the graphs that count in the statistics."""
+        return self.dropout(self.norm(vectors, None if real is None else real.to(vectors.dtype).unsqueeze(-1)))
 
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:

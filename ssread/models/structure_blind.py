@@ -17,18 +17,27 @@ class StructureBlind(Encoder):
         hidden_channels: Width of the node vectors.
         num_layers: Number of linear layers.
         dropout: Share of entries dropped after each layer.
+        last_dropout: Whether dropout follows the last layer, too.
     """
 
-    def __init__(self, in_channels: int, hidden_channels: int = 128, num_layers: int = 2, dropout: float = 0.5):
+    def __init__(
+        self,
+        in_channels: int,
+        hidden_channels: int = 128,
+        num_layers: int = 2,
+        dropout: float = 0.5,
+        last_dropout: bool = True,
+    ):
         super().__init__(in_channels, hidden_channels)
         inputs = [in_channels] + [hidden_channels] * (num_layers - 1)
         self.layers = nn.ModuleList(nn.Linear(width, hidden_channels) for width in inputs)
         self.norms = nn.ModuleList(BatchNorm(hidden_channels) for _ in inputs)
-        self.dropout = Dropout(dropout)
+        self.dropout, self.last_dropout = Dropout(dropout), last_dropout
 
     def encode(self, graphs: Graphs) -> Encoding:
         """Node vectors of checked graphs."""
         h = graphs.x
-        for layer, norm in zip(self.layers, self.norms, strict=True):
-            h = self.dropout(norm(layer(h), graphs.mask).relu())
+        for number, (layer, norm) in enumerate(zip(self.layers, self.norms, strict=True), start=1):
+            h = norm(layer(h), graphs.mask).relu()
+            h = self.dropout(h) if number < len(self.layers) or self.last_dropout else h
         return Encoding(h, graphs.batch)

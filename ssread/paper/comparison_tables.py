@@ -11,7 +11,8 @@ from ssread.common.files import write_csv, write_json, write_text
 from ssread.data.graphset import GraphSet
 from ssread.errors import InputError
 from ssread.evaluate.experiment import Experiment
-from ssread.evaluate.protocol import Watch, compare_all, experiment_rule
+from ssread.evaluate.protocol import compare_all, experiment_rule
+from ssread.evaluate.trainer import Watch
 from ssread.evaluate.trainings_csv import read_trainings
 from ssread.paper.datasets import train_datasets
 from ssread.paper.paper_table import PaperTable

@@ -9,7 +9,7 @@ from ssread.data.load import load
 from ssread.errors import InputError
 from ssread.evaluate.experiment import Experiment
 from ssread.evaluate.progress import TrainingProgress
-from ssread.evaluate.protocol import Watch
+from ssread.evaluate.trainer import Watch
 from ssread.paper.registry import Context
 from ssread.paper.stored_results import StoredResults
 from ssread.published.datasets import TABLE_1

@@ -15,9 +15,10 @@ from ssread.common.markdown import markdown_table
 from ssread.data.graphset import GraphSet
 from ssread.errors import InputError
 from ssread.evaluate.experiment import POSITIONS, Experiment
-from ssread.evaluate.protocol import Watch, compare_readouts, experiment_rule
+from ssread.evaluate.protocol import compare_readouts, experiment_rule
 from ssread.evaluate.report import Cell
 from ssread.evaluate.statistics import format_p
+from ssread.evaluate.trainer import Watch
 from ssread.evaluate.trainings_csv import read_trainings
 from ssread.paper.datasets import train_datasets
 from ssread.paper.registry import PAPER, Context, Progress, heading

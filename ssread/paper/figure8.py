@@ -12,6 +12,7 @@ from ssread.common.files import write_csv, write_text
 from ssread.common.markdown import markdown_table
 from ssread.errors import InputError
 from ssread.evaluate.experiment import Experiment
+from ssread.evaluate.runners import local_device
 from ssread.paper.datasets import paper_dataset
 from ssread.paper.registry import PAPER, Context, Progress, heading
 from ssread.paper.timing import COLUMNS, GLOBAL, POSITIONS, device_name, time_passes
@@ -44,7 +45,7 @@ def run(context: Context) -> list[Path]:
     if context.train:
         if context.on != "here":
             raise InputError("figure8 is measured on this machine: leave out --on.")
-        device = context.runner.device
+        device = local_device(context.runner)
         training = Experiment.of(dict(context.settings)).training
         mine = times[times["device"] == device_name(device)]
         there = set(zip(mine["dataset"], mine["arch"], mine["round"], strict=True))

@@ -7,7 +7,8 @@ from ssread.common.files import write_text
 from ssread.data.graphset import GraphSet
 from ssread.data.load import load
 from ssread.data.splits import Fold
-from ssread.explain.retrain import fold_of, trained_model
+from ssread.evaluate.runners import local_device
+from ssread.explain.retrain import fold_of_run, trained_model
 from ssread.models import GraphClassifier
 from ssread.paper.registry import Context, Progress, heading
 from ssread.train.runs import Run, Training
@@ -27,13 +28,13 @@ def is_there(context: Context, name: str) -> Progress:
 def mutag() -> tuple[GraphSet, Fold]:
     """The graphs, and the parts of them that every model here is trained and shown on."""
     graphs = load(DATASET)
-    return graphs, fold_of(graphs, Run({}, 0, 0, FOLDS))
+    return graphs, fold_of_run(graphs, Run({}, 0, 0, FOLDS))
 
 
 def model_of(context: Context, graphs: GraphSet, **model: Any) -> GraphClassifier:
     """A model trained under the protocol's settings with seed 0, fold 0."""
     known = {name: context.settings[name] for name in ("epochs",) if name in context.settings}
-    device = "cuda" if context.runner.device.startswith("cuda") else "cpu"
+    device = local_device(context.runner)
     return trained_model(graphs, Run(model, 0, 0, FOLDS), Training(**known), device)[0]
 
 

@@ -54,7 +54,8 @@ class StoredResults:
 
     def __init__(self, rows: pd.DataFrame, dataset: str, experiment: Experiment):
         self.dataset = dataset
-        rows = rows[(rows["dataset"] == dataset) & (rows["selection"] == selection(experiment.learn, experiment.task))]
+        rule = selection(experiment.training, experiment.learn, experiment.task)
+        rows = rows[(rows["dataset"] == dataset) & (rows["selection"] == rule)]
         wanted = canonical_json(dataclasses.asdict(experiment.training))
         same = [text for text in rows["training"].unique() if _with_defaults(text) == wanted]
         rows = rows[rows["training"].isin(same)]
@@ -115,7 +116,8 @@ class StoredResults:
             done = int((before != ABSENT).sum() + (after != ABSENT).sum())
             return MissingCell(self.dataset, arch, name, done, before.size + after.size, **known)
         scores = [self._values("test_accuracy", places[seeds]) for places in (before, after)]
-        return Cell(self.dataset, arch, name, self.positions, compare(*scores), **known)
+        found = compare(*scores, test_to_train=self.experiment.test_to_train, margin=self.experiment.margin / 100)
+        return Cell(self.dataset, arch, name, self.positions, found, **known)
 
     def _texts(self) -> set[str]:
         """All trainings of the experiment, as far as K is known."""

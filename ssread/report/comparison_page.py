@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
 
 from ssread.data.graphset import GraphSet
 from ssread.errors import InputError
 from ssread.evaluate.experiment import Experiment
 from ssread.evaluate.keys import identify, run_key
+from ssread.evaluate.metrics import score
 from ssread.evaluate.protocol import trainings
 from ssread.evaluate.report import Report
 from ssread.evaluate.store import Store
-from ssread.explain.retrain import fold_of, trained_model
+from ssread.explain.retrain import fold_of_run, trained_model
 from ssread.report.curves import band
 from ssread.report.explained_graphs import explained
 from ssread.report.page import write_page
+from ssread.train.runs import RunResult
 
 __all__ = ["write_comparison_page"]
+
+#: Two trainings are the same where their test probabilities differ by no more than this.
+SAME = 1e-4
 
 
 def write_comparison_page(
@@ -63,10 +71,25 @@ def write_comparison_page(
     }
     title = f"Does SSRead help on {graphs.name}?"
     try:
-        model, _ = trained_model(graphs, shown, experiment.training, device)
+        model, again = trained_model(graphs, shown, experiment.training, device)
     except InputError as error:
         return write_page(path, title, comparison=report, curves=curves, settings={**settings, "no model": error})
-    fold = fold_of(graphs, shown)
+    fold = fold_of_run(graphs, shown)
     parts = {"training": fold.train, "validation": fold.validation, "test": fold.test}
     view = explained(model, graphs, parts=parts)
+    stored = store.results([run_key(dataset, shown, experiment.training)]).values()
+    differences = [note for before in stored for note in _difference(before, again)]
+    view = replace(view, missing=[*view.missing, *differences])
     return write_page(path, title, explained=view, comparison=report, curves=curves, settings=settings)
+
+
+def _difference(stored: RunResult, again: RunResult) -> list[str]:
+    """Says so where the model shown, which was trained again, is not the one that was compared."""
+    gap = float(np.abs(stored.test_probabilities - again.test_probabilities).max(initial=0))
+    if stored.best_epoch == again.best_epoch and gap <= SAME:
+        return []
+    return [
+        f"The model shown was trained again here and is not exactly the one that was compared: its test accuracy is "
+        f"{100 * score(again):.1f} % (epoch {again.best_epoch}), in the results file {100 * score(stored):.1f} % "
+        f"(epoch {stored.best_epoch}). Another device or another version computes in another order."
+    ]

@@ -1,4 +1,4 @@
-"""Which graphs go into which batch: plans of a pass, [steps, R, B] for R models, -1 where a batch is shorter."""
+"""Which graphs go into which batch: plans of an epoch, [steps, R, B] for R models, -1 where a batch is shorter."""
 
 import math
 from collections.abc import Sequence
@@ -9,11 +9,11 @@ from torch import Tensor
 
 from ssread.data.graphset import GraphSet
 
-__all__ = ["even_plan", "full_plan", "in_step", "pad"]
+__all__ = ["even_plan", "full_plan", "large_batches_together", "pad"]
 
 
 def full_plan(members: Sequence[Tensor], generators: Sequence[torch.Generator], batch_size: int) -> Tensor:
-    """A pass over every model's own graphs, each in a random order of its own; only a model's last batch is short."""
+    """An epoch over every model's own graphs, in a random order for each; only a model's last batch is short."""
     orders = pad([part[torch.randperm(len(part), generator=g)] for part, g in zip(members, generators, strict=True)])
     size = min(batch_size, orders.size(1))
     steps = -(-orders.size(1) // size)
@@ -22,7 +22,7 @@ def full_plan(members: Sequence[Tensor], generators: Sequence[torch.Generator], 
 
 
 def even_plan(order: Tensor, batch_size: int) -> Tensor:
-    """A pass over graphs ``order`` [R, n] in as few batches as the size allows, of sizes that differ by one at most.
+    """An epoch over graphs ``order`` [R, n] in as few batches as the size allows, of sizes that differ by one at most.
 
     Without labels a short last batch would give its graphs few others to be told from, or none.
 
@@ -35,17 +35,17 @@ def even_plan(order: Tensor, batch_size: int) -> Tensor:
     return torch.stack([F.pad(part, (0, longest - part.size(1)), value=-1) for part in parts])
 
 
-def in_step(plan: Tensor, graphs: GraphSet, epoch: int) -> Tensor:
-    """The batches of every model in another random order, in which all models have their large batches together.
+def large_batches_together(plan: Tensor, graphs: GraphSet, epoch: int) -> Tensor:
+    """Reorders the batches of every model at random, such that all models have their large batches in the same step.
 
-    Models that are trained as one are padded to the largest batch among them. So each model's batches are sorted by
-    their nodes, and the ranks are drawn: in an order that is random for every model, the same for all, and the same
-    whichever models are trained together.
+    Batches of models that are trained as one stack are padded to the largest among them. So each model's batches are
+    sorted by their nodes, and their ranks are shuffled. The order of ranks is the same for all models and does not
+    depend on which models are trained together.
 
     Args:
-        plan: The batches of a pass.
+        plan: The batches of an epoch.
         graphs: The dataset.
-        epoch: The number of the pass, which the order follows from.
+        epoch: The number of the epoch, which seeds the shuffle.
     """
     nodes = (graphs.node_counts.cpu()[plan.clamp(min=0)] * (plan >= 0)).sum(dim=2)
     ranks = torch.randperm(len(plan), generator=torch.Generator().manual_seed(epoch))

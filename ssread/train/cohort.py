@@ -16,8 +16,10 @@ from ssread.data.graphset import GraphSet
 from ssread.models.graphs import Graphs
 from ssread.neighbours import Neighbours
 from ssread.train.cuda_graphs import Recorder
-from ssread.train.engine import EVALUATION_BATCH, Look, State, Stream, adam, better_state, initial_objective, seeded
+from ssread.train.engine import EVALUATION_BATCH, OutputPart, State, better_state, initial_objective, move_towards
 from ssread.train.runs import Run, Training
+from ssread.train.seeds import Stream, seeded
+from ssread.train.stacked_adam import StackedAdam
 
 __all__ = ["Cohort"]
 
@@ -58,20 +60,20 @@ class Cohort:
         self._symmetric = _is_symmetric(self._graphs)
         if self._graphs.x.is_cuda:
             torch.set_float32_matmul_precision("high" if training.precision == "tf32" else "highest")
-        self._training = training
         objectives = [initial_objective(graphs, run).to(device) for run in runs]
         self._objective = objectives[0]
-        self._parameters, self._buffers = stack_module_state(objectives)
-        self._optimizer = adam(list(self._parameters.values()), training)
+        parameters, self._buffers = stack_module_state(objectives)
+        self._optimizer = StackedAdam(parameters, training.learning_rate, training.weight_decay)
         self._recorder = Recorder(self._graphs.device, say)
+        self._averaged: State = {}
         self._num_edges = 0
         self._ids = self._total = self._better = torch.empty(0)
         self._evaluated: _Evaluated | None = None
         torch.manual_seed(seeded(runs[0], Stream.DROPOUT))
 
-    def one_pass(self, plan: Tensor) -> Tensor:
+    def train_epoch(self, plan: Tensor) -> Tensor:
         """See :class:`ssread.train.engine.Engine`."""
-        rooms = self._make_room(plan)
+        rooms = self.make_room(plan)
         self._objective.train()
         counts = (plan >= 0).sum(dim=2)
         for ids, count, room in zip(plan.to(self._graphs.device), counts, rooms, strict=True):
@@ -80,6 +82,22 @@ class Cohort:
         total = self._total.cpu() / counts.sum(dim=0)
         self._total.zero_()
         return total
+
+    @property
+    def parameters(self) -> State:
+        """The weights of the models' objectives by name, each [R, ...]; what is written there is trained from there."""
+        return self._optimizer.parameters
+
+    def set_learning_rate(self, values: Tensor) -> None:
+        """See :class:`ssread.train.engine.Engine`."""
+        self._optimizer.set_learning_rate(values)
+
+    @torch.no_grad()
+    def average(self, weight: float) -> None:
+        """See :class:`ssread.train.engine.Engine`."""
+        if not self._averaged:
+            self._averaged = {name: value.detach().clone() for name, value in self._weights().items()}
+        move_towards(self._averaged, self._weights(), weight)
 
     def logits(self, ids: Tensor, state: State | None = None) -> Tensor:
         """See :class:`ssread.train.engine.Engine`."""
@@ -91,7 +109,7 @@ class Cohort:
 
     def state(self) -> State:
         """See :class:`ssread.train.engine.Engine`."""
-        return {name: value.detach().clone() for name, value in self._weights().items()}
+        return {name: value.detach().clone() for name, value in self._judged().items()}
 
     def better_state(self, better: Tensor, best: State) -> State:
         """See :class:`ssread.train.engine.Engine`."""
@@ -102,7 +120,7 @@ class Cohort:
         self._better.copy_(better)
 
         def update() -> None:
-            chosen = better_state(self._better, self._weights(), best)
+            chosen = better_state(self._better, self._judged(), best)
             torch._foreach_copy_(list(best.values()), list(chosen.values()))
 
         with torch.no_grad():
@@ -113,15 +131,11 @@ class Cohort:
         """See :class:`ssread.train.engine.Engine`."""
         self._forget()
         models = models.to(self._graphs.device)
-        moments = [self._optimizer.state[p] for p in self._parameters.values()]
-        with torch.no_grad():
-            self._parameters = {n: p[models].requires_grad_() for n, p in self._parameters.items()}
-            self._buffers = {n: b[models] for n, b in self._buffers.items()}
-        self._optimizer = adam(list(self._parameters.values()), self._training)
-        for parameter, old in zip(self._parameters.values(), moments, strict=True):
-            self._optimizer.state[parameter] = {n: v if v.dim() == 0 else v[models] for n, v in old.items()}
+        self._buffers = {n: b[models] for n, b in self._buffers.items()}
+        self._averaged = {n: value[models] for n, value in self._averaged.items()}
+        self._optimizer = self._optimizer.select(models)
 
-    def _make_room(self, plan: Tensor) -> list[Bounds]:
+    def make_room(self, plan: Tensor) -> list[Bounds]:
         """Room for every step of a plan, and the tensors that every step reads and writes."""
         needed = [self._on_host.bounds(ids) for ids in plan]
         most = Bounds(*(max(numbers) for numbers in zip(*needed, strict=True)))
@@ -159,19 +173,17 @@ class Cohort:
         batch = self._graphs.padded_batch(self._ids, room)
         losses = self._losses_of(batch)
         losses.sum().backward()
-        self._optimizer.step()
         count = batch.graph_mask.sum(dim=1)
+        self._optimizer.step(count > 0)
         self._total += torch.where(count > 0, losses.detach().T * count, 0)
 
     def _guarded_step(self, room: Bounds) -> None:
-        """The same, taken back for models that have no graph in it: Adam would move them all the same."""
-        stepped = self._stepped()
-        before = [tensor.detach().clone() for tensor in stepped]
+        """The same where some models have no graph: they keep their statistics, as they keep their weights."""
+        before = {name: buffer.clone() for name, buffer in self._buffers.items()}
         self._step(room)
-        stays = (self._ids < 0).all(dim=1)
-        with torch.no_grad():
-            for tensor, old in zip(stepped, before, strict=True):
-                tensor.copy_(torch.where(stays.view(-1, *[1] * (tensor.dim() - 1)), old, tensor))
+        stepped = (self._ids >= 0).any(dim=1)
+        for name, buffer in better_state(stepped, self._buffers, before).items():
+            self._buffers[name].copy_(buffer)
 
     def _losses_of(self, batch: PaddedBatch) -> Tensor:
         """Both losses of every model, [R, 2]."""
@@ -179,7 +191,7 @@ class Cohort:
         def losses(state: State, y: Tensor | None, real: Tensor, *tensors: Tensor) -> Tensor:
             return functional_call(self._objective, state, (y, real, self._graphs_of(tensors, batch)))
 
-        state = {**self._parameters, **self._buffers}
+        state = {**self.parameters, **self._buffers}
         tensors = self._tensors(batch)
         in_dims = (0, None if batch.y is None else 0, *[0] * (1 + len(tensors)))  # unlabelled graphs have no y
         return vmap(losses, in_dims, randomness="different")(state, batch.y, batch.graph_mask, *tensors)
@@ -193,11 +205,11 @@ class Cohort:
         last = self._evaluated
         if last is None or last.ids is not ids or last.name != name:
             parts = self._parts(ids)
-            self._evaluated = _Evaluated(ids, name, parts, self._output(name, parts, self._weights()))
+            self._evaluated = _Evaluated(ids, name, parts, self._output(name, parts, self._judged()))
             return self._evaluated.output.clone()
 
         def look_again() -> None:
-            last.output.copy_(self._output(name, last.parts, self._weights()))
+            last.output.copy_(self._output(name, last.parts, self._judged()))
 
         self._recorder.run(("output", id(ids), name), look_again)
         return last.output.clone()
@@ -209,13 +221,13 @@ class Cohort:
 
     def _output(self, name: str, parts: list[tuple[Tensor, Bounds]], state: State) -> Tensor:
         weights = {f"model.{n}": value for n, value in state.items()}
-        look = Look(self._objective.model, name)
+        part_of_output = OutputPart(self._objective.model, name)
         outputs = []
         for ids, room in parts:
             batch = self._graphs.padded_batch(ids, room)
 
             def output(weights: State, *tensors: Tensor, batch: PaddedBatch = batch) -> Tensor:
-                return functional_call(look, weights, (self._graphs_of(tensors, batch),))[:-1]
+                return functional_call(part_of_output, weights, (self._graphs_of(tensors, batch),))[:-1]
 
             outputs.append(vmap(output, randomness="different")(weights, *self._tensors(batch)))
         return torch.cat(outputs, dim=1)
@@ -239,18 +251,14 @@ class Cohort:
         attr = edge_attr[0] if edge_attr else None
         return Graphs(x, edge_index, attr, index, batch.batch_size, mask, neighbours, ptr)
 
+    def _judged(self) -> State:
+        """The averaged weights; those of the last step where nothing is averaged."""
+        return self._averaged or self._weights()
+
     def _weights(self) -> State:
         """The models' own weights and statistics, without what else their objectives have."""
-        every = {**self._parameters, **self._buffers}
+        every = {**self.parameters, **self._buffers}
         return {name.removeprefix("model."): value for name, value in every.items() if name.startswith("model.")}
-
-    def _stepped(self) -> list[Tensor]:
-        """All that a step changes, by model."""
-        tensors = [*self._parameters.values(), *self._buffers.values()]
-        for parameter in self._parameters.values():
-            state = self._optimizer.state[parameter]
-            tensors += [value for value in state.values() if value.dim() > 0]
-        return tensors
 
 
 class _Evaluated(NamedTuple):

@@ -80,7 +80,7 @@ class GraphCL(Unlabelled):
         count = size if real is None else real.size(0)
         pair = views(batch, self.augmentations, self.ratio, self.walk_steps)
         # A third of the time of a step goes into what is masked, where its shapes cannot follow the values.
-        pair = without_masked(pair) if segment.is_concrete(pair.x, pair.edge_index) else masked_last(pair)
+        pair = without_masked(pair) if segment.is_concrete(pair.x, pair.edge_index, pair.mask) else masked_last(pair)
         output = self.model.run(pair)
 
         def both(values: Tensor) -> tuple[Tensor, Tensor]:

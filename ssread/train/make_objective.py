@@ -1,16 +1,23 @@
-"""What a model may learn from, by name."""
+"""Objectives by name: what a model may learn from."""
 
 import math
+from typing import Any
 
 from ssread.data.graphset import GraphSet
 from ssread.errors import InputError
+from ssread.models.classifier import GraphClassifier
 from ssread.models.factory import model_for
 from ssread.train.graphcl import GraphCL
 from ssread.train.infograph import InfoGraph
 from ssread.train.objective import Objective, Supervised, balanced_weights
 from ssread.train.runs import OBJECTIVES, Run
 
-__all__ = ["make_objective"]
+__all__ = ["make_objective", "model_of"]
+
+
+def model_of(graphs: GraphSet, run: Run, **arguments: Any) -> GraphClassifier:
+    """A new model of a run, with the sizes of a dataset. A run that does not mention ``normalize`` is one without."""
+    return model_for(graphs, **{"normalize": False, **run.model, **arguments})
 
 
 def make_objective(graphs: GraphSet, run: Run) -> Objective:
@@ -18,8 +25,8 @@ def make_objective(graphs: GraphSet, run: Run) -> Objective:
     if run.learn == "supervised":
         assert graphs.y is not None
         weights = balanced_weights(graphs.y.cpu(), graphs.num_classes) if run.balanced else None
-        return Supervised(model_for(graphs, **run.model), weights)
-    model = model_for(graphs, **{**run.model, "num_classes": 1})  # the head is taken away again
+        return Supervised(model_of(graphs, run), weights)
+    model = model_of(graphs, run, num_classes=1)  # its head is removed
     if run.learn == "graphcl":
         return GraphCL(model, walk_steps=math.ceil(graphs.x.size(0) / max(len(graphs), 1)))
     if run.learn == "infograph":

@@ -1,5 +1,6 @@
 """What a training is, and what comes out of it: plain data that travels to other processes and into the store."""
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -7,8 +8,10 @@ import numpy as np
 
 __all__ = ["OBJECTIVES", "Run", "RunResult", "Training"]
 
-#: What a model may learn from (:attr:`Run.learn`). The first needs classes, the others read no label.
-OBJECTIVES = ("supervised", "graphcl", "infograph")
+#: What a model may learn from (:attr:`Run.learn`), with the version of its numerics. The first needs classes, the
+#: others read no label. The version is part of the key of every stored training: raise it when a change of the code
+#: changes what a training gives, so that results from before are not mistaken for today's.
+OBJECTIVES = {"supervised": 1, "graphcl": 1, "infograph": 1}
 
 
 @dataclass(frozen=True)
@@ -21,6 +24,12 @@ class Training:
         batch_size: Graphs per step.
         learning_rate: Of Adam.
         weight_decay: Of Adam.
+        schedule: How the learning rate changes: ``constant``, or ``cosine``, which falls to 0 at the last epoch.
+        averaging: The weights that are judged and kept are averaged over this share of the epochs so far, batch-norm
+            statistics included; 0 takes those of the last step.
+        selection: What chooses the epoch: ``accuracy`` on the validation part (ties by loss), ``loss`` there, or
+            ``seen``, the accuracy on training and validation parts together, as the authors' public code does.
+        recipe: The name of the recipe that these settings come from: see :mod:`ssread.train.recipes`.
         precision: Of a GPU's matrix products: ``float32``, or ``tf32``, which rounds their factors to 11 bits.
     """
 
@@ -30,6 +39,24 @@ class Training:
     learning_rate: float = 1e-3
     weight_decay: float = 1e-4
     precision: str = "float32"
+    schedule: str = "constant"
+    averaging: float = 0.0
+    selection: str = "accuracy"
+    recipe: str = "paper"
+
+    def learning_rate_at(self, epoch: int) -> float:
+        """The learning rate of an epoch, counted from 1.
+
+        >>> Training(epochs=100, schedule="cosine", learning_rate=0.1).learning_rate_at(51)
+        0.05
+        """
+        if self.schedule == "constant":
+            return self.learning_rate
+        return self.learning_rate * (1 + math.cos(math.pi * (epoch - 1) / self.epochs)) / 2
+
+    def averaging_weight(self, epoch: int) -> float:
+        """By how much the averaged weights move towards those of an epoch, counted from 1."""
+        return 1 / max(1.0, self.averaging * epoch)
 
 
 @dataclass(frozen=True)
@@ -45,6 +72,7 @@ class Run:
             ``infograph``); then a linear classifier on the graph vectors is what the test part judges.
         task: What is predicted: the ``class``, or a graph column of whole numbers, by a linear classifier.
         balanced: Whether every class counts the same in the loss, however many graphs it has.
+        split: How folds are drawn: see :mod:`ssread.data.cross_validation`.
     """
 
     model: dict[str, Any]
@@ -54,6 +82,7 @@ class Run:
     learn: str = "supervised"
     task: str = "class"
     balanced: bool = False
+    split: str = "random"
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Learning without labels: encoders trained on all graphs for a fixed number of passes."""
+"""Learning without labels: encoders trained on all graphs for a fixed number of epochs."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -9,10 +9,12 @@ from torch import Tensor
 
 from ssread.data.graphset import GraphSet
 from ssread.errors import InputError
-from ssread.train.batch_plans import even_plan, in_step
+from ssread.train.batch_plans import even_plan, large_batches_together
 from ssread.train.cohort import Cohort
-from ssread.train.engine import Engine, Single, Stream, seeded
+from ssread.train.engine import Engine
 from ssread.train.runs import Run, Training
+from ssread.train.seeds import Stream, seeded
+from ssread.train.single import Single
 
 __all__ = ["Learnt", "learn", "unlabelled"]
 
@@ -52,7 +54,7 @@ def learn(
     Args:
         graphs: The dataset; labels are taken away before anything else happens.
         runs: Encoders of equal shape. A run's fold is set to 0: folds share an encoder.
-        training: How; ``epochs`` is the number of passes, ``patience`` is not used.
+        training: How; ``epochs`` is their number, ``patience`` is not used.
         device: ``cpu`` or ``cuda``.
         progress: Told the number of every pass that is done.
     """
@@ -79,12 +81,16 @@ def _fit(
 ) -> list[Learnt]:
     started = time.perf_counter()
     generators = [torch.Generator().manual_seed(seeded(run, Stream.ORDER)) for run in runs]
-    passes = []
+    losses_by_epoch = []
     for epoch in range(1, training.epochs + 1):
+        engine.set_learning_rate(torch.full((len(runs),), training.learning_rate_at(epoch)))
         order = torch.stack([torch.randperm(len(graphs), generator=generator) for generator in generators])
-        passes.append(engine.one_pass(in_step(even_plan(order, training.batch_size), graphs, epoch)))
+        plan = even_plan(order, training.batch_size)
+        losses_by_epoch.append(engine.train_epoch(large_batches_together(plan, graphs, epoch)))
+        if training.averaging > 0:
+            engine.average(training.averaging_weight(epoch))
         progress(epoch)
-    losses = torch.stack(passes)  # [epochs, 2, R]
+    losses = torch.stack(losses_by_epoch)  # [epochs, 2, R]
     vectors = engine.vectors(torch.arange(len(graphs)).repeat(len(runs), 1))
     seconds = (time.perf_counter() - started) / len(runs)
     return [

@@ -137,7 +137,7 @@ except InputError as error:
 
 def test_a_full_disk_leaves_nothing(tmp_path):
     """A limit on the size of files stands for the disk: the operating system refuses to write on."""
-    code = FULL_DISK.format(here=str(Path(__file__).parent), folder=str(tmp_path / "model"))
+    code = FULL_DISK.format(here=str(Path(__file__).parents[1]), folder=str(tmp_path / "model"))
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert "cannot be written" in done.stdout

@@ -161,9 +161,9 @@ def test_wrong_words_get_a_sentence(words, sentence, tmp_path, monkeypatch):
     ("text", "sentence"),
     [
         ("- a list", "must hold settings as 'name: value' lines"),
-        ("a: [1", "is no YAML"),
+        ("a: [1", "is not valid YAML"),
         ("3: 4", "must hold settings"),
-        ("x: !!python/object/apply:os.system ['true']", "is no YAML"),
+        ("x: !!python/object/apply:os.system ['true']", "is not valid YAML"),
     ],
 )
 def test_wrong_configuration_gets_a_sentence(text, sentence, tmp_path):

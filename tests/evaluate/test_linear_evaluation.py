@@ -7,6 +7,7 @@ import torch
 from ssread.data import GraphSet, load, stratified_folds
 from ssread.data.splits import Fold
 from ssread.errors import InputError
+from ssread.evaluate import linear_evaluation as module
 from ssread.evaluate import score
 from ssread.evaluate.linear_evaluation import COSTS, by_encoder, labels_of, linear_evaluation, train_and_judge
 from ssread.evaluate.runners import CPURunner, cohorts
@@ -87,9 +88,7 @@ def runs(how: str, task: str = "class", folds: int = 3, seeds: int = 2) -> list[
 
 def test_folds_share_an_encoder_that_learnt_without_labels(graphs, monkeypatch):
     trained = []
-    monkeypatch.setattr(
-        linear_evaluation, "learn", lambda g, which, *rest: trained.extend(which) or learn(g, which, *rest)
-    )
+    monkeypatch.setattr(module, "learn", lambda g, which, *rest: trained.extend(which) or learn(g, which, *rest))
     which = runs("graphcl")
     results = train_and_judge(graphs, which, SHORT)
     assert [(run.seed, run.fold) for run in trained] == [(0, 0), (1, 0)]

@@ -70,7 +70,7 @@ def test_the_corrected_test_is_its_formula(data: tuple[np.ndarray, np.ndarray]) 
     assume(folds > 1 and np.ptp(d) > 1e-9)
     mean = sum(d) / len(d)
     variance = sum((value - mean) ** 2 for value in d) / (len(d) - 1)
-    error = math.sqrt((1 / (folds * seeds) + (1 / folds) / (1 - 1 / folds)) * variance)
+    error = math.sqrt((1 / (folds * seeds) + (1 / folds) / (0.9 * (1 - 1 / folds))) * variance)
     found = compare(before, after)
     assert found.corrected_p == pytest.approx(2 * stats.t.cdf(-abs(mean) / error, len(d) - 1), rel=1e-6)
     assert found.corrected_p >= found.p
@@ -114,15 +114,16 @@ def test_swapping_the_readouts_mirrors_everything(data: tuple[np.ndarray, np.nda
     assert math.isnan(one.p) or 0 <= one.p <= 1
 
 
-def test_equal_results_show_no_difference() -> None:
+def test_equal_results_are_equal() -> None:
     found = compare(np.full((5, 10), 0.8), np.full((5, 10), 0.8))
     assert (found.p, found.corrected_p, found.ties) == (1.0, 1.0, 50)
-    assert found.verdict.startswith("no difference that 50 pairs could show: +0.0 points, p = 1")
+    assert found.verdict == "GRead and SSRead are equal within 1 point: +0.0 points"
+    assert compare(np.full((1, 2), 0.8), np.full((1, 2), 0.8)).finding == "undecided"  # two pairs show nothing
 
 
 def test_equal_differences_convince_by_their_number_alone() -> None:
     few, many = (compare(np.zeros((1, count)), np.full((1, count), 0.1)) for count in (2, 10))
-    assert (few.p, few.finding) == (0.5, "no difference shown")
+    assert (few.p, few.finding) == (0.5, "undecided")
     assert (many.p, many.finding) == (pytest.approx(1 / 512), "better")
 
 
@@ -132,7 +133,8 @@ def test_equal_differences_convince_by_their_number_alone() -> None:
         (0.05, 0.03, "SSRead is better: +5."),
         (-0.05, 0.03, "SSRead is worse: -"),
         (0.02, 0.05, "SSRead is perhaps better: +"),
-        (0.0, 0.05, "no difference that 50 pairs could show: "),
+        (0.0, 0.05, "undecided after 50 pairs: "),
+        (0.001, 0.01, "GRead and SSRead are equal within 1 point: +0.1 points (95 % interval "),
     ],
 )
 def test_the_verdict_says_what_the_tests_say(gain: float, spread: float, verdict: str) -> None:
@@ -174,3 +176,32 @@ def test_holm_rejects_what_its_procedure_rejects(p_values: list[float], level: f
 def test_a_printed_p_value_is_near(p: float) -> None:
     text = format_p(p)
     assert p < 0.001 if text == "< .001" else abs(float(text) - p) <= 0.005
+
+
+@given(
+    st.integers(0, 2**20),
+    st.sampled_from([0.0, 0.004, 0.02, -0.02]),
+    st.sampled_from([0.001, 0.01, 0.05]),
+    st.sampled_from([0.01, 0.03]),
+)
+def test_two_one_sided_tests_tell_what_is_equal(seed: int, shift: float, spread: float, margin: float) -> None:
+    """By SciPy's one-sided tests with the corrected error; the interval at twice the level lies within the margin."""
+    random = np.random.default_rng(seed)
+    before = 0.8 + spread * random.standard_normal((3, 10))
+    after = before + shift + spread * random.standard_normal((3, 10))
+    found = compare(before, after, margin=margin)
+    difference = (after - before).ravel()
+    error = difference.std(ddof=1) * math.sqrt(1 / 30 + 0.1 / 0.81)
+    above = stats.t.sf((difference.mean() + margin) / error, 29)
+    below = stats.t.cdf((difference.mean() - margin) / error, 29)
+    assert found.equal_p == pytest.approx(max(above, below), rel=1e-6)
+    reach = stats.t.ppf(0.95, 29) * error
+    within = abs(difference.mean()) + reach <= margin
+    assert (found.equal_p <= ALPHA) == within
+    if found.corrected_p <= ALPHA:
+        assert found.finding in ("better", "worse")
+    elif within:
+        assert found.finding.startswith("equal within")
+        assert "are equal within" in found.verdict
+    else:
+        assert found.finding in ("perhaps better", "perhaps worse", "undecided")

@@ -6,7 +6,7 @@ import torch
 from ssread.data import planted
 from ssread.errors import InputError
 from ssread.explain import probabilities
-from ssread.explain.retrain import fold_of, trained_model, trained_models
+from ssread.explain.retrain import fold_of_run, trained_model, trained_models
 from ssread.train import Run, Training, train
 
 GRAPHS = planted(40, nodes=13, seed=0)
@@ -16,7 +16,7 @@ FEW = Training(epochs=4, batch_size=16)
 
 def test_the_models_are_those_that_were_judged(device):
     for run, (model, result) in zip(RUNS, trained_models(GRAPHS, RUNS, FEW, device), strict=True):
-        found = probabilities(model, GRAPHS[fold_of(GRAPHS, run).test])
+        found = probabilities(model, GRAPHS[fold_of_run(GRAPHS, run).test])
         assert torch.allclose(found, torch.from_numpy(result.test_probabilities), atol=1e-4)
 
 

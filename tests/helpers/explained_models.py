@@ -3,7 +3,7 @@
 from functools import lru_cache
 
 from ssread.data import GraphSet, planted
-from ssread.explain.retrain import fold_of, trained_model
+from ssread.explain.retrain import fold_of_run, trained_model
 from ssread.models import GraphClassifier
 from ssread.train.runs import Run, Training
 
@@ -22,4 +22,4 @@ def trained(readout: str = "ssread", seed: int = 0) -> tuple[GraphClassifier, Gr
     graphs = typed_graphs()
     run = Run({"name": "gcn", "readout": readout, "num_positions": 5, "hidden_channels": 64}, seed, 0, 5)
     model, _ = trained_model(graphs, run, TRAINING)
-    return model, graphs[fold_of(graphs, run).test]
+    return model, graphs[fold_of_run(graphs, run).test]

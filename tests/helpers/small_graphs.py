@@ -75,6 +75,12 @@ ALL = list(itertools.product(ARCHITECTURES, ("ssread", "global")))
 
 
 def build(name: str, readout: str = "ssread", aggr: str | None = None, **arguments) -> GraphClassifier:
-    sizes = {"hidden_channels": 8, "num_positions": 3, "edge_channels": EDGE_FEATURES, "dropout": 0.0}
+    sizes = {
+        "hidden_channels": 8,
+        "num_positions": 3,
+        "edge_channels": EDGE_FEATURES,
+        "dropout": 0.0,
+        "normalize": False,
+    }
     kwargs = {"k": 4} if aggr == "sort" else None
     return make_model(name, FEATURES, 2, readout=readout, aggr=aggr, aggr_kwargs=kwargs, **(sizes | arguments))

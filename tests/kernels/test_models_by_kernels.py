@@ -28,7 +28,7 @@ def losses_and_gradients(cohort: Cohort, ids: torch.Tensor) -> list[torch.Tensor
     batch = cohort._graphs.padded_batch(ids, cohort._on_host.bounds(ids.cpu()))
     losses = cohort._losses_of(batch)
     losses.sum().backward()
-    gradients = [p.grad.clone() for p in cohort._parameters.values()]
+    gradients = [p.grad.clone() for p in cohort.parameters.values()]
     return [losses.detach(), *gradients, *(buffer.clone() for buffer in cohort._buffers.values())]
 
 
@@ -82,10 +82,10 @@ def test_a_kernel_that_does_not_compile_is_done_without(where, monkeypatch):
     said: list[str] = []
     cohort = Cohort(graphs, [Run(model, 0, 0)], Training(), where, said.append)
     monkeypatch.setattr(_SumMessages, "forward", fails)
-    losses = cohort.one_pass(plan)
+    losses = cohort.train_epoch(plan)
     assert said == ["Triton cannot compile the fused kernels here: plain torch code does their work, more slowly."]
     assert not kernels.usable(torch.zeros(1, 8, device=where))
-    plain = Cohort(graphs, [Run(model, 0, 0)], Training(), where).one_pass(plan)
+    plain = Cohort(graphs, [Run(model, 0, 0)], Training(), where).train_epoch(plan)
     torch.testing.assert_close(losses, plain)
 
 

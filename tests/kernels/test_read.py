@@ -67,7 +67,7 @@ def test_reductions_and_their_gradients_equal_the_twin(where, seed, nodes, d, K,
     out.backward(grad)
     assert not ours.grad[nodes:].any()
     group = index * K + (0 if K == 1 else positions)
-    expected = getattr(segment, how)(twin, group, graphs * K)
+    expected = getattr(segment, f"reduce_{how}")(twin, group, graphs * K)
     expected.backward(grad.double())
     torch.testing.assert_close(out.double(), expected, atol=1e-5, rtol=1e-5)
     torch.testing.assert_close(ours.grad[:nodes].double(), twin.grad, atol=1e-5, rtol=1e-5)

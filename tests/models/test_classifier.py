@@ -158,6 +158,22 @@ def test_one_pass_gives_what_the_single_calls_give():
     assert repr(output) == "Output(logits=[6, 2], vectors=[6, 24], Encoding(x=[19, 8]))"
 
 
+@pytest.mark.parametrize(("name", "readout"), ALL)
+def test_the_alignment_loss_has_one_definition(name, readout):
+    """Summed over the nodes of a graph, averaged over graphs: padding and nodes dropped by pooling do not count."""
+    given, model = random_batch(), build(name, readout).double().eval()
+    filled = padded(given, nodes=30, edges=given.edge_index.size(1) + 7)
+    for output in (model.run(*given), model.run(*filled).first(len(SIZES))):
+        costs = output.logits.new_zeros(len(SIZES))
+        for row, graph in enumerate(output.encoding.batch.tolist()):
+            if graph < len(SIZES) and readout == "ssread":
+                costs[graph] += output.reading.node_costs[row]
+        torch.testing.assert_close(output.alignment_costs(), costs)
+        torch.testing.assert_close(output.alignment_loss(), costs.sum() / len(SIZES))
+        torch.testing.assert_close(output.reading.alignment_loss(), output.alignment_loss())
+        assert output.reading.vectors is output.vectors
+
+
 def test_alignment_moves_prototypes_alone():
     model, given = build("gin"), random_batch(dtype=torch.float32)
     model.run(*given).alignment_loss().backward()

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ssread.models.graphs import Graphs
-from ssread.models.layers import BatchNorm, Dropout, EdgeMessages, head
+from ssread.models.layers import BatchNorm, Dropout, EdgeMessages, GraphNorm, head
 
 
 @given(st.integers(2, 12), st.integers(0, 5), st.integers(0, 2**31))
@@ -93,3 +93,21 @@ def test_dropout_follows_the_seed():
     assert torch.equal(Dropout(0.0)(x), x)
     assert Dropout(1.0)(x).abs().sum() == 0
     assert Dropout(0.5)(torch.ones(0, 3)).shape == (0, 3)
+
+
+@given(st.integers(0, 2**20), st.floats(1, 100), st.integers(8, 20))
+def test_normalised_graph_vectors_do_not_depend_on_their_scale(seed, scale, graphs):
+    """Neither do they on padding; in evaluation the map is affine, so that sums stay sums."""
+    generator = torch.Generator().manual_seed(seed)
+    vectors = torch.randn(graphs, 4, generator=generator, dtype=torch.float64) + 1
+    norm = GraphNorm(4).double()
+    plain = norm(vectors)
+    expected = (vectors - vectors.mean(dim=0)) / (vectors.var(dim=0, correction=0) + norm.norm.eps).sqrt()
+    torch.testing.assert_close(plain, expected)
+    torch.testing.assert_close(GraphNorm(4).double()(scale * vectors), expected, atol=1e-3, rtol=1e-3)
+    padded = torch.cat([vectors, 7 * torch.ones(2, 4, dtype=torch.float64)])
+    real = torch.tensor([True] * graphs + [False] * 2)
+    torch.testing.assert_close(GraphNorm(4).double()(padded, real)[:graphs], plain)
+    norm.eval()
+    one, other = vectors[:1], vectors[1:2]
+    torch.testing.assert_close(norm(one) + norm(other) - norm(torch.zeros_like(one)), norm(one + other))

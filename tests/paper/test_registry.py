@@ -38,7 +38,7 @@ def test_names_of_datasets_as_the_paper_writes_them(tmp_path):
 
 def test_a_folder_that_cannot_be_made_gets_a_sentence(tmp_path):
     (tmp_path / "table3").write_text("a file, not a folder")
-    with pytest.raises(InputError, match="table3 cannot be made"):
+    with pytest.raises(InputError, match="table3 cannot be written: File exists"):
         context(tmp_path).folder("table3")
 
 

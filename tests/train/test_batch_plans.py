@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ssread.data import load
-from ssread.train.batch_plans import even_plan, full_plan, in_step
+from ssread.train.batch_plans import even_plan, full_plan, large_batches_together
 
 GRAPHS = load("planted", num_graphs=60, nodes=(13, 60), seed=0)
 
@@ -46,10 +46,10 @@ def test_full_batches_hold_every_graph_of_a_model_once(members, batch_size, seed
 @given(**given_plans, epoch=st.integers(1, 300))
 def test_in_step_a_model_has_the_same_batches_whoever_is_trained_beside_it(members, batch_size, seed, epoch):
     plan = plan_of(members, batch_size, seed)
-    ordered = in_step(plan, GRAPHS, epoch)
+    ordered = large_batches_together(plan, GRAPHS, epoch)
     for model in range(len(members)):
         assert sorted(batches_of(ordered, model)) == sorted(batches_of(plan, model))
-        alone = in_step(plan[:, model : model + 1], GRAPHS, epoch)
+        alone = large_batches_together(plan[:, model : model + 1], GRAPHS, epoch)
         assert torch.equal(ordered[:, model : model + 1], alone)
 
 
@@ -61,9 +61,10 @@ def test_in_step_large_batches_meet_and_their_order_is_random():
         nodes = GRAPHS.node_counts[plan].sum(dim=2).double()
         return float(nodes.max(dim=1).values.mean() / nodes.mean())
 
-    assert waste(in_step(plan, GRAPHS, 1)) - 1 < 0.6 * (waste(plan) - 1)
+    assert waste(large_batches_together(plan, GRAPHS, 1)) - 1 < 0.6 * (waste(plan) - 1)
     largest = nodes[:, 0].argmax()
     places = {
-        int((in_step(plan, GRAPHS, epoch)[:, 0] == plan[largest, 0]).all(dim=1).nonzero()) for epoch in range(200)
+        int((large_batches_together(plan, GRAPHS, epoch)[:, 0] == plan[largest, 0]).all(dim=1).nonzero())
+        for epoch in range(200)
     }
     assert places == set(range(10)), "the largest batch comes anywhere"

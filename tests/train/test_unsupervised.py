@@ -7,7 +7,7 @@ import torch
 
 from ssread.data import GraphSet, assemble, load
 from ssread.errors import InputError
-from ssread.train import Run, Training, cohort, engine, make_objective
+from ssread.train import Run, Training, make_objective
 from ssread.train.cohort import Cohort
 from ssread.train.graphcl import GraphCL
 from ssread.train.unsupervised import Learnt, _fit, learn, unlabelled
@@ -39,8 +39,6 @@ def test_a_run_in_a_cohort_equals_the_run_alone(graphs, how, readout, device, mo
     torch.set_default_dtype(torch.float64)
     try:
         monkeypatch.setattr(make_objective, "GraphCL", functools.partial(GraphCL, augmentations=["identity"]))
-        for module in (engine, cohort):
-            monkeypatch.setattr(module, "adam", lambda parameters, _: torch.optim.SGD(parameters, lr=0.002))
         x = torch.randn(len(graphs.x), 5)  # constant channels: see the supervised test
         graphs = unlabelled(dataclasses.replace(graphs, x=x, node_feature_names=tuple("abcde")))
         which = [encoder(how, seed, readout=readout, jumping=True) for seed in range(3)]

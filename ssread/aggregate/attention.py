@@ -1,0 +1,33 @@
+"""Soft attention over the nodes of a group."""
+
+from torch import Tensor, nn
+
+from ssread import segment
+from ssread.aggregate.base import FlatAggregation
+
+__all__ = ["Attention"]
+
+
+class Attention(FlatAggregation):
+    r"""Soft attention: `"Gated Graph Sequence Neural Networks" <https://arxiv.org/abs/1511.05493>`_.
+
+    .. math:: \phi(H) = \sum_n \mathrm{softmax}_n(h_n \cdot w) \, h_n
+
+    PyG's ``AttentionalAggregation`` with a linear gate computes the same; this one can be vmapped over models.
+
+    Args:
+        in_channels: Width d of the node vectors.
+    """
+
+    def __init__(self, in_channels: int):
+        super().__init__(in_channels)
+        self.gate = nn.Linear(in_channels, 1, bias=False)  # a bias would cancel in the softmax
+
+    def reset_parameters(self) -> None:
+        """Resets the gate."""
+        self.gate.reset_parameters()
+
+    def aggregate(self, x: Tensor, index: Tensor, num_groups: int) -> Tensor:
+        """Node vectors [N, d] to group vectors [num_groups, d]."""
+        weights = segment.softmax(self.gate(x), index, num_groups)
+        return segment.reduce_sum(weights * x, index, num_groups)

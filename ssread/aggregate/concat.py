@@ -1,0 +1,36 @@
+"""Several aggregations side by side."""
+
+from collections.abc import Sequence
+from typing import cast
+
+import torch
+from torch import Tensor, nn
+from torch_geometric.nn.inits import reset
+
+from ssread.aggregate.base import FlatAggregation
+
+__all__ = ["Concat"]
+
+
+class Concat(FlatAggregation):
+    """Several aggregations of the same node vectors, concatenated.
+
+    Args:
+        parts: The aggregations, all of the same ``in_channels``.
+    """
+
+    def __init__(self, parts: Sequence[FlatAggregation]):
+        super().__init__(parts[0].in_channels, sum(part.out_channels for part in parts))
+        self.parts = nn.ModuleList(parts)
+
+    def reset_parameters(self) -> None:
+        """Resets every part."""
+        reset(self.parts)
+
+    def aggregate(self, x: Tensor, index: Tensor, num_groups: int) -> Tensor:
+        """Node vectors [N, d] to group vectors [num_groups, out_channels], the first part's channels first."""
+        parts = cast(Sequence[FlatAggregation], self.parts)
+        return torch.cat([part.aggregate(x, index, num_groups) for part in parts], dim=-1)
+
+    def __repr__(self) -> str:
+        return " + ".join(repr(part) for part in self.parts)

@@ -1,0 +1,55 @@
+"""The way of trainings into the results store: what it has is not trained again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ssread.data.graphset import GraphSet
+from ssread.evaluate.keys import identify, run_key
+from ssread.evaluate.runners import Runner
+from ssread.evaluate.store import Store
+from ssread.train.runs import Run, RunResult, Training
+
+__all__ = ["Trainer", "Watch"]
+
+#: Callback, called with (done, total, result): once before anything is trained, without a result, then for every one.
+Watch = Callable[[int, int, RunResult | None], None]
+
+
+class Trainer:
+    """Trains runs on a dataset and keeps their results.
+
+    Args:
+        graphs: The dataset.
+        runner: Where trainings run.
+        store: Where results are kept, as they come.
+        watch: Called for every result.
+    """
+
+    def __init__(self, graphs: GraphSet, runner: Runner, store: Store, watch: Watch = lambda *_: None):
+        self.graphs, self._runner, self._store, self._watch = graphs, runner, store, watch
+        self._dataset = identify(graphs)
+        self._done: set[str] = set()
+
+    def train(self, asked: Sequence[tuple[Run, Training]], later: int = 0) -> None:
+        """Trains what the store does not have yet; ``later`` more trainings are to follow."""
+        by_key = {run_key(self._dataset, run, training): (run, training) for run, training in asked}
+        stored = self._store.has(by_key)
+        self._done |= stored
+        total = len(self._done | by_key.keys()) + later
+        self._watch(len(self._done), total, None)
+        missing: dict[Training, list[Run]] = {}
+        for key, (run, training) in by_key.items():
+            if key not in stored:
+                missing.setdefault(training, []).append(run)
+        for training, runs in missing.items():
+            for result in self._runner.train(self.graphs, runs, training):
+                self._store.add(self._dataset, result, training, self._runner.device)
+                self._done.add(run_key(self._dataset, result.run, training))
+                self._watch(len(self._done), total, result)
+
+    def results(self, runs: Sequence[Run], training: Training) -> list[RunResult]:
+        """The stored results of runs, in their order."""
+        keys = [run_key(self._dataset, run, training) for run in runs]
+        results = self._store.results(keys)
+        return [results[key] for key in keys]

@@ -1,0 +1,18 @@
+"""The random numbers of a run: one stream for each purpose, all from its seed and fold."""
+
+import numpy as np
+
+from ssread.train.runs import Run
+
+__all__ = ["Stream", "seeded"]
+
+
+class Stream:
+    """What a stream of random numbers is used for."""
+
+    WEIGHTS, ORDER, DROPOUT = range(3)
+
+
+def seeded(run: Run, stream: int) -> int:
+    """The seed of one stream of a run. Both readouts get the same seeds: they differ in nothing but themselves."""
+    return int(np.random.SeedSequence([run.seed, run.fold, stream]).generate_state(1, np.uint64)[0] >> 1)
