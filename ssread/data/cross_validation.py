@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
-from pathlib import Path
 
 import torch
 
 from ssread.data.duplicates import duplicate_groups
 from ssread.data.graphset import GraphSet
 from ssread.data.scaffold import scaffold_groups
-from ssread.data.split_names import RANDOM, SPLITS
+from ssread.data.split_names import RANDOM, SPLITS, check_split
 from ssread.data.splits import Fold, read_splits, stratified_folds
 from ssread.errors import InputError
 
@@ -36,14 +35,13 @@ def with_split(graphs: GraphSet, split: str) -> tuple[GraphSet, str]:
     Returns:
         The dataset with further graph columns, and the split's name; a file's name holds a hash of its folds.
     """
+    check_split(split)
     if split == RANDOM:
         return graphs, split
     if split in SPLITS:
         groups = scaffold_groups(graphs) if split == "scaffold" else duplicate_groups(graphs)
         columns = {GROUP: torch.from_numpy(groups)}
         return replace(graphs, graph_columns={**graphs.graph_columns, **columns}), split
-    if not Path(split).is_file():
-        raise InputError(f"There is no split {split!r}: choose {', '.join(SPLITS)}, or name a JSON file of folds.")
     columns = {}
     for number, fold in enumerate(read_splits(split, len(graphs))):
         part = torch.full((len(graphs),), -1, dtype=torch.int64)

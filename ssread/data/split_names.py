@@ -1,6 +1,10 @@
 """The splits by name; nothing here needs torch."""
 
-__all__ = ["RANDOM", "SPLITS"]
+from pathlib import Path
+
+from ssread.errors import InputError
+
+__all__ = ["RANDOM", "SPLITS", "check_split"]
 
 RANDOM = "random"
 
@@ -10,3 +14,9 @@ SPLITS = {
     "scaffold": "molecules with the same scaffold stay together",
     "duplicates": "copies of the same graph stay together",
 }
+
+
+def check_split(split: str) -> None:
+    """Raises an ``InputError`` unless there is a split of this name or a file at this path."""
+    if split not in SPLITS and not Path(split).is_file():
+        raise InputError(f"There is no split {split!r}: choose {', '.join(SPLITS)}, or name a JSON file of folds.")

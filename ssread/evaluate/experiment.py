@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ssread.data.properties import PROPERTIES
-from ssread.data.split_names import RANDOM
+from ssread.data.split_names import RANDOM, check_split
 from ssread.errors import InputError
 from ssread.evaluate.metrics import METRICS
 from ssread.evaluate.statistics import MARGIN, fold_ratio
@@ -121,6 +121,7 @@ class Experiment:
             there = ", ".join(sorted([*own, *of_training]))
             raise InputError(f"There is no setting {unknown[0]!r}; there are {there}.")
         values = {name: _typed(name, value) for name, value in settings.items()}
+        check_split(values.get("split", RANDOM))
         learn, task = values.get("learn", "supervised"), values.get("task", "class")
         if (learn, task) != ("supervised", "class"):
             values.setdefault("arch", LINEAR_BASE[:1])
