@@ -75,10 +75,10 @@ class GraphClassifier(nn.Module):
     to a last dummy graph (``Output.first`` cuts it off) and have a ``mask`` [N] of 0.
 
     Args:
-        encoder: Gives the node vectors.
-        readout: Turns them into graph vectors; as wide as the encoder's output.
-        head: Turns graph vectors into class scores.
-        hyperparameters: What ``make_model`` rebuilds this model from.
+        encoder: Computes node vectors.
+        readout: Computes graph vectors; its ``in_channels`` are the encoder's ``out_channels``.
+        head: Computes class scores.
+        hyperparameters: The arguments with which ``make_model`` builds this model again.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class GraphClassifier(nn.Module):
         self.hyperparameters = hyperparameters
 
     def reset_parameters(self) -> None:
-        """Draws new weights everywhere."""
+        """Resets the encoder, the readout and the head."""
         reset(self.encoder)
         reset(self.readout)
         reset(self.head)
@@ -137,22 +137,22 @@ class GraphClassifier(nn.Module):
         batch_size: int | None = None,
         mask: Tensor | None = None,
     ) -> Tensor:
-        """Class scores, [B, num_classes]."""
+        """Computes class scores, [B, num_classes]."""
         return self.run(x, edge_index, batch, edge_attr, batch_size, mask).logits
 
     def embed(self, *graphs: Any, **named: Any) -> Tensor:
-        """Graph vectors, [B, out_channels of the readout]."""
+        """Computes graph vectors, [B, out_channels of the readout]."""
         return self.run(*graphs, **named).vectors
 
     def encode(self, *graphs: Any, **named: Any) -> Tensor:
-        """Node vectors, [N, d]; of a pooled graph see ``encoder(...)``, which also tells whose they are."""
+        """Computes node vectors, [N, d]; for a pooled graph ``encoder(...)`` also returns the graph of each."""
         return self.encoder(*graphs, **named).x
 
 
 class Wrapped(Encoder):
-    """Any module ``f(x, edge_index, ...)`` that gives node vectors, as an encoder.
+    """Any module ``f(x, edge_index, ...)`` that returns node vectors, as an encoder.
 
-    Of edge features, ``batch`` and ``batch_size`` it is handed those that its ``forward`` names.
+    Its ``forward`` also gets ``edge_attr``, ``batch`` and ``batch_size`` if it has arguments of these names.
     """
 
     def __init__(self, module: nn.Module, out_channels: int):
@@ -169,11 +169,11 @@ class Wrapped(Encoder):
         batch_size: int | None = None,
         mask: Tensor | None = None,
     ) -> Encoding:
-        """Node vectors; the module itself knows how many features it takes."""
+        """Computes node vectors. The module itself checks the number of features."""
         return self.encode(Graphs.of(x, edge_index, batch, edge_attr, batch_size, mask))
 
     def encode(self, graphs: Graphs) -> Encoding:
-        """Node vectors of checked graphs."""
+        """Computes node vectors."""
         vectors = self.module(graphs.x, graphs.edge_index, **{name: getattr(graphs, name) for name in self._takes})
         if not isinstance(vectors, Tensor) or vectors.shape != (graphs.num_nodes, self.out_channels):
             found = list(vectors.shape) if isinstance(vectors, Tensor) else type(vectors).__name__
