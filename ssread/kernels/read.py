@@ -1,4 +1,4 @@
-"""The readout: positions and costs of all nodes in one read of them, then sums per (graph, position) in another."""
+"""The readout in two kernels: positions and costs of all nodes, then sums per graph and position."""
 
 from typing import Any
 
@@ -12,12 +12,12 @@ from ssread.kernels.stacking import fold, power_of_2, unfold
 
 __all__ = ["REDUCTIONS", "align", "reduce"]
 
-#: What rows are reduced by, as the kernels know it.
+#: The reductions and their numbers in the kernels.
 REDUCTIONS = {"sum": 0, "mean": 1, "max": 2}
 
 
 def align(H: Tensor, directions: Tensor, gamma: float) -> tuple[Tensor, Tensor]:
-    """The position of least cosine cost of every node, [N], and the soft minimum of its costs, [N].
+    """Computes the position of least cosine cost of every node, [N], and the soft minimum of its costs, [N].
 
     Args:
         H: Node vectors, [N, d]; they get no gradient (Algorithm 1).
@@ -29,11 +29,11 @@ def align(H: Tensor, directions: Tensor, gamma: float) -> tuple[Tensor, Tensor]:
 
 
 def reduce(x: Tensor, start: Tensor, positions: Tensor | None, num_positions: int, how: str) -> Tensor:
-    """Sum, mean or maximum of the rows of every graph and position, [B * K, d]; zeros where there are none.
+    """Computes the sum, mean or maximum of the rows of every graph and position, [B * K, d]; zero without rows.
 
     Args:
-        x: Rows that stand graph by graph, [N, d].
-        start: Where each graph's rows begin, [B + 1]; those behind the last graph's are nobody's.
+        x: Rows sorted by graph, [N, d].
+        start: Where each graph's rows begin and the last graph's end, [B + 1]; rows behind that belong to no graph.
         positions: The position of every row, [N]; None for one position.
         num_positions: K.
         how: ``sum``, ``mean`` or ``max`` (equal entries share the gradient).

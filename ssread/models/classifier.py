@@ -79,11 +79,11 @@ class GraphClassifier(nn.Module):
     ``mask`` [N] of 0.
 
     Args:
-        encoder: Gives the node vectors.
-        readout: Turns them into graph vectors; as wide as the encoder's output.
-        head: Turns graph vectors into class scores.
-        hyperparameters: What ``make_model`` rebuilds this model from.
-        norm: Normalises graph vectors before the head; None hands them over as the readout returns them.
+        encoder: Computes node vectors.
+        readout: Computes graph vectors; its ``in_channels`` are the encoder's ``out_channels``.
+        head: Computes class scores.
+        hyperparameters: The arguments with which ``make_model`` builds this model again.
+        norm: Normalises graph vectors before the head; None passes them on as the readout returns them.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class GraphClassifier(nn.Module):
         self.hyperparameters = hyperparameters
 
     def reset_parameters(self) -> None:
-        """Draws new weights everywhere."""
+        """Resets the encoder, the readout and the head."""
         reset(self.encoder)
         reset(self.readout)
         reset(self.head)
@@ -148,18 +148,18 @@ class GraphClassifier(nn.Module):
         return self.run(*graphs, **named).logits
 
     def embed(self, *graphs: Any, **named: Any) -> Tensor:
-        """Graph vectors, [B, out_channels of the readout]."""
+        """Computes graph vectors, [B, out_channels of the readout]."""
         return self.run(*graphs, **named).vectors
 
     def encode(self, *graphs: Any, **named: Any) -> Tensor:
-        """Node vectors, [N, d]; of a pooled graph see ``encoder(...)``, which also tells whose they are."""
+        """Computes node vectors, [N, d]; for a pooled graph ``encoder(...)`` also returns the graph of each."""
         return self.encoder(*graphs, **named).x
 
 
 class Wrapped(Encoder):
-    """Any module ``f(x, edge_index, ...)`` that gives node vectors, as an encoder.
+    """Any module ``f(x, edge_index, ...)`` that returns node vectors, as an encoder.
 
-    Of edge features, ``batch`` and ``batch_size`` it is handed those that its ``forward`` names.
+    Its ``forward`` also gets ``edge_attr``, ``batch`` and ``batch_size`` if it has arguments of these names.
     """
 
     def __init__(self, module: nn.Module, out_channels: int):
@@ -172,7 +172,7 @@ class Wrapped(Encoder):
         return self.encode(Graphs.of(*graphs, **named))
 
     def encode(self, graphs: Graphs) -> Encoding:
-        """Node vectors of checked graphs."""
+        """Computes node vectors."""
         vectors = self.module(graphs.x, graphs.edge_index, **{name: getattr(graphs, name) for name in self._takes})
         if not isinstance(vectors, Tensor) or vectors.shape != (graphs.num_nodes, self.out_channels):
             found = list(vectors.shape) if isinstance(vectors, Tensor) else type(vectors).__name__
