@@ -12,7 +12,8 @@ from rich.console import Console
 
 from ssread.common.files import write_csv, write_text
 from ssread.data.load import load
-from ssread.explain.study import Scores, Study, score_explanations
+from ssread.explain.scoring import score_explanations
+from ssread.explain.study import Scores, Study
 
 __all__ = ["score_dataset"]
 
