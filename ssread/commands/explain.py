@@ -9,8 +9,8 @@ from typing import Any
 
 from ssread.apply.trained_model import TrainedModel
 from ssread.data.load import MOLECULE_ENDINGS
-from ssread.report.curves import band
-from ssread.report.explained_graphs import explained
+from ssread.report.curves import summarize_curves
+from ssread.report.explained_graphs import explain_graphs
 from ssread.report.figures import write_figures
 from ssread.report.page import write_page
 
@@ -51,10 +51,12 @@ def explain_data(
             **_flat(trained.summary.get("settings", {})),
         }
         curves = trained.summary.get("curves") or []
-        lines = [band(f"member {number}" if members > 1 else "model", [c]) for number, c in enumerate(curves[:6])]
-        view = explained(trained, graphs, trained.class_names)
+        lines = [
+            summarize_curves(f"member {number}" if members > 1 else "model", [c]) for number, c in enumerate(curves[:6])
+        ]
+        view = explain_graphs(trained, graphs, trained.class_names)
         notes = [f"Left out: {count} {what}." for what, count in graphs.repairs.items() if "skipped" in what]
-        view = replace(view, missing=[*view.missing, *notes])
+        view = replace(view, notes=[*view.notes, *notes])
         title = f"What the model sees in {graphs.name}"
         files.append(write_page(out, title, explained=view, curves=lines, settings=settings))
     if figures is not None:

@@ -13,8 +13,8 @@ from rich.console import Console
 from ssread.common.files import write_csv, write_text
 from ssread.data.load import load
 from ssread.evaluate.placement import check_placement
-from ssread.explain.study import Scores, score_explanations
-from ssread.explain.study_settings import Study
+from ssread.explain.scoring import score_explanations
+from ssread.explain.study import Scores, Study
 
 __all__ = ["score_dataset"]
 

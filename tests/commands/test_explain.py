@@ -94,7 +94,7 @@ def test_a_comparison_ends_with_a_page_of_its_verdict_and_of_one_model(tmp_path)
     assert data["comparison"]["cells"] == report["cells"]
     assert [curve["runs"] for curve in data["curves"]] == [2, 2]
     assert data["explained"]["parts"] == ["training", "validation", "test"]
-    shares = data["explained"]["right"]
+    shares = data["explained"]["accuracy"]
     assert {record["part"] for record in data["explained"]["graphs"]} == {0, 1, 2}
     with Store(tmp_path / "runs" / "results.sqlite") as store:
         table = store.table().query("readout == 'ssread' and fold == 0")
