@@ -1,4 +1,4 @@
-"""Your own data: train a model, keep it, and use it on new graphs."""
+"""Your own data: train a model, save it, and use it on new graphs."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 __all__ = ["TrainedModel", "embed", "export", "predict", "train"]
 
-#: Where a function stands; it is fetched when it is used, since each of them needs much that the others do not.
-_PLACES = {"embed": "embedding", "export": "exporting", "predict": "prediction", "train": "training"}
+#: The module of each function, imported on first use: each needs much that the others do not.
+_MODULES = {"embed": "embedding", "export": "exporting", "predict": "prediction", "train": "training"}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _PLACES:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
