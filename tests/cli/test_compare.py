@@ -18,7 +18,7 @@ from ssread.evaluate import Store
 from ssread.evaluate.experiment import Experiment
 
 CONFIG = """
-data: {num_graphs: 40, seed: 1}
+data: {num_graphs: 40, nodes: 13, seed: 1}
 model: {hidden_channels: 8}
 positions: 2
 folds: 3
