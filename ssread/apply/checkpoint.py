@@ -49,7 +49,7 @@ class CheckpointFile:
             loop.curves[0].update(plain["curves"])
             return int(plain["epoch"])
         except (OSError, SafetensorError, LookupError, TypeError, ValueError, RuntimeError) as error:
-            raise InputError(f"{self.path} is damaged ({error}): remove it to start the training anew.") from None
+            raise InputError(f"{self.path} is damaged ({error}): remove it to start the training again.") from None
 
     def keep(self, loop: Loop, epoch: int) -> None:
         """See :class:`ssread.train.fit.Checkpoint`."""

@@ -73,5 +73,5 @@ def test_a_checkpoint_is_written_no_more_often_than_it_should(tmp_path):
 @pytest.mark.parametrize("content", [b"", b"not a checkpoint" * 8])
 def test_a_damaged_file_gets_a_sentence(tmp_path, content):
     (tmp_path / "checkpoint").write_bytes(content)
-    with pytest.raises(InputError, match=r"checkpoint is damaged .* remove it to start the training anew"):
+    with pytest.raises(InputError, match=r"checkpoint is damaged .* remove it to start the training again"):
         trained(tmp_path / "checkpoint")
