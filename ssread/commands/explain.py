@@ -1,4 +1,4 @@
-"""``ssread explain`` as one call: a trained model and graphs in, a page and pictures out."""
+"""``ssread explain`` as a function: from a trained model and graphs to a page and pictures."""
 
 from __future__ import annotations
 
@@ -25,28 +25,27 @@ def explain_data(
     figures: str | os.PathLike[str] | None = None,
     **options: Any,
 ) -> list[Path]:
-    """Writes the page of a trained model and graphs, pictures for papers, or both; the files.
+    """Explains graphs with a trained model: writes a page, pictures for papers, or both; returns the files.
 
     Args:
-        model: A model's folder. Of several members that vote, the first is explained.
+        model: A model's folder. Of an ensemble the first member is explained.
         data: Anything :func:`ssread.data.load` takes.
         out: The page; None for none.
         figures: A folder for pictures; None for none.
-        options: For reading the data: ``smiles``, ``label``, ... Molecules that RDKit cannot read are left out, which
-            the page says, unless ``on_error`` is ``stop``.
+        options: Options for reading the data: ``smiles``, ``label``, ... Molecules that RDKit cannot read are left out
+            and counted on the page, unless ``on_error`` is ``stop``.
     """
     trained = TrainedModel.load(model)
     if Path(data).suffix.lower() in MOLECULE_ENDINGS:
-        options = {"on_error": "skip", **options}  # what cannot be read is named on the page
+        options = {"on_error": "skip", **options}  # the page counts what is left out
     graphs = trained.read(data, **options)
     files = []
     if out is not None:
         members = len(trained.models)
-        about = trained.summary.get("data", {})
         settings = {
             "model folder": str(model),
             "explained": repr(trained) if members == 1 else f"{trained!r}: the first member",
-            "trained on": about.get("name", "unknown"),
+            "trained on": trained.summary.get("data", {}).get("name", "unknown"),
             "graphs": repr(graphs),
             **_flat(trained.summary.get("settings", {})),
         }
@@ -65,7 +64,7 @@ def explain_data(
 
 
 def _flat(settings: dict[str, Any]) -> dict[str, Any]:
-    """Settings within settings, one below the other."""
+    """Nested settings in one dictionary, with spaces in their names."""
     flat: dict[str, Any] = {}
     for name, value in settings.items():
         flat |= value if isinstance(value, dict) else {name: value}
