@@ -16,7 +16,8 @@ from ssread.apply.graph_inputs import check_options, options_of
 from ssread.data.classes import is_missing
 from ssread.data.graphset import GraphSet
 from ssread.data.load import MOLECULE_ENDINGS, find_reader
-from ssread.data.molecule_files import Block, Columns, read_blocks
+from ssread.data.molecule_files import read_blocks
+from ssread.data.molecule_rows import Block, Columns
 from ssread.data.molecules import problems_of, to_graphs
 from ssread.data.network_files import find_files, read_graph
 from ssread.data.networks import from_networkx, read_networks
