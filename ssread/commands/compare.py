@@ -15,10 +15,11 @@ from ssread.data.load import load
 from ssread.data.properties import with_properties
 from ssread.evaluate.experiment import experiments_of
 from ssread.evaluate.progress import TrainingProgress
-from ssread.evaluate.protocol import compare_all
+from ssread.evaluate.protocol import compare_all, settled
 from ssread.evaluate.report import Report
 from ssread.evaluate.runners import local_device, make_runner
 from ssread.evaluate.store import Store
+from ssread.evaluate.trainer import Trainer
 from ssread.paper.figure4 import draw as draw_properties
 from ssread.report.comparison_page import write_comparison_page
 
@@ -90,7 +91,8 @@ def compare_dataset(
             saved.to_look_at += draw_properties(report.cells, saved.markdown.with_suffix(""))
         if not any(experiment.linear for experiment in experiments):
             console.print("training the model that the page shows", highlight=False)
-            write_comparison_page(saved.page, graphs, experiments[0], report, store, local_device(runner))
+            compared = settled(experiments[0], Trainer(graphs, runner, store))  # with the dropout that was chosen
+            write_comparison_page(saved.page, graphs, compared, report, store, local_device(runner))
             saved.to_look_at.append(saved.page)
     console.print(f"{time.perf_counter() - started:.0f} s", highlight=False)
     return report, saved

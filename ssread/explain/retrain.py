@@ -5,21 +5,14 @@ from collections.abc import Sequence
 import torch
 
 from ssread.common.workers import one_thread
-from ssread.data.cross_validation import fold_of
 from ssread.data.graphset import GraphSet
-from ssread.data.splits import Fold
 from ssread.errors import InputError
 from ssread.models import GraphClassifier, model_for
 from ssread.train.engine import State
 from ssread.train.fit import train
 from ssread.train.runs import Run, RunResult, Training
 
-__all__ = ["fold_of_run", "trained_model", "trained_models"]
-
-
-def fold_of_run(graphs: GraphSet, run: Run) -> Fold:
-    """The training, validation and test part of a run."""
-    return fold_of(graphs, run.split, run.num_folds, run.seed, run.fold)
+__all__ = ["trained_model", "trained_models"]
 
 
 def trained_model(

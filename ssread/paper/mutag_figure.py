@@ -8,9 +8,10 @@ from typing import Any
 from ssread.common.files import write_text
 from ssread.data.load import load
 from ssread.evaluate.runners import local_device
-from ssread.explain.retrain import fold_of_run, trained_model
+from ssread.explain.retrain import trained_model
 from ssread.models import GraphClassifier
 from ssread.paper.registry import Context, Progress, heading
+from ssread.train.fit import fold_of_run
 from ssread.train.runs import Run, Training
 
 __all__ = ["POSITIONS", "MutagFigure", "MutagModels"]

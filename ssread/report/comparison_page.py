@@ -16,10 +16,11 @@ from ssread.evaluate.metrics import score
 from ssread.evaluate.protocol import trainings
 from ssread.evaluate.report import Report
 from ssread.evaluate.store import Store
-from ssread.explain.retrain import fold_of_run, trained_model
+from ssread.explain.retrain import trained_model
 from ssread.report.curves import summarize_curves
 from ssread.report.explained_graphs import explain_graphs
 from ssread.report.page import write_page
+from ssread.train.fit import fold_of_run
 from ssread.train.runs import RunResult
 
 __all__ = ["write_comparison_page"]

@@ -6,8 +6,9 @@ import torch
 from ssread.data import planted
 from ssread.errors import InputError
 from ssread.explain import probabilities
-from ssread.explain.retrain import fold_of_run, trained_model, trained_models
+from ssread.explain.retrain import trained_model, trained_models
 from ssread.train import Run, Training, train
+from ssread.train.fit import fold_of_run
 
 GRAPHS = planted(40, nodes=13, seed=0)
 RUNS = [Run({"name": "gcn", "hidden_channels": 8}, seed, 0, 4) for seed in range(2)]

@@ -4,8 +4,9 @@ from dataclasses import replace
 from functools import lru_cache
 
 from ssread.data import GraphSet, planted
-from ssread.explain.retrain import fold_of_run, trained_model
+from ssread.explain.retrain import trained_model
 from ssread.models import GraphClassifier
+from ssread.train.fit import fold_of_run
 from ssread.train.runs import Run, Training
 
 TRAINING = Training(epochs=60, patience=30, batch_size=64)

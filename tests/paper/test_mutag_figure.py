@@ -5,9 +5,10 @@ from helpers.paper_runs import context
 from helpers.remote_runner import RemoteRunner
 
 from ssread.common.files import write_text
-from ssread.explain.retrain import fold_of_run, trained_model
+from ssread.explain.retrain import trained_model
 from ssread.paper.mutag_figure import MutagFigure, MutagModels
 from ssread.paper.registry import item
+from ssread.train.fit import fold_of_run
 from ssread.train.runs import Run, Training
 
 MODEL = {"name": "gcn", "readout": "ssread", "hidden_channels": 8}
