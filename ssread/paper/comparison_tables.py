@@ -59,9 +59,9 @@ class ComparisonTable:
             raise InputError(" ".join(problems))
         return files
 
-    def page(self, folder: Path) -> str:
+    def page(self, folder: Path, settings: Mapping[str, Any]) -> str:
         """The table in Markdown, from every CSV file of trainings in a folder and its remarks."""
-        rows, experiments = read_trainings(sorted(folder.glob("*.csv"))), self._experiments({})
+        rows, experiments = read_trainings(sorted(folder.glob("*.csv"))), self._experiments(settings)
         return self._table(all_results(rows, DATASETS, experiments), experiments[0], _remarks(folder)).markdown()
 
     def _write(self, context: Context) -> list[Path]:

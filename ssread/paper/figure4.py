@@ -64,9 +64,9 @@ def run(context: Context) -> list[Path]:
     return files
 
 
-def page(folder: Path) -> str:
+def page(folder: Path, settings: Mapping[str, Any]) -> str:
     """The numbers below the picture, from every CSV file of trainings in a folder."""
-    rows, wanted = read_trainings(sorted(folder.glob("*.csv"))), experiments({})
+    rows, wanted = read_trainings(sorted(folder.glob("*.csv"))), experiments(settings)
     cells = [cell for result in all_results(rows, DATASETS, wanted) for cell in result.cells()]
     return _markdown(cells, wanted)
 

@@ -84,9 +84,9 @@ def run(context: Context) -> list[Path]:
     return files
 
 
-def page(folder: Path) -> str:
+def page(folder: Path, settings: Mapping[str, Any]) -> str:
     """The numbers below the picture, from every CSV file of trainings in a folder."""
-    rows, base = read_trainings(sorted(folder.glob("*.csv"))), _base({})
+    rows, base = read_trainings(sorted(folder.glob("*.csv"))), _base(settings)
     return _markdown([point for dataset in DATASETS for point in points(rows, dataset, base)], base)
 
 

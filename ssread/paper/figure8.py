@@ -1,7 +1,8 @@
 """Figure 8: training time of every classifier against K on DD and NCI1, measured on this machine."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -28,7 +29,7 @@ HEADINGS = ["dataset", "classifier", "GRead, seconds", *(f"K = {k}, ratio" for k
 
 def progress(context: Context) -> Progress:
     """How many readouts were timed, over all rounds."""
-    times = _of_one_device(_read(context.out / NAME / TIMES))
+    times = _of_one_device(_read(context.folder_of(NAME) / TIMES))
     datasets, classifiers = context.chosen_datasets(DATASETS), context.chosen_rows(CLASSIFIERS)
     chosen = times["dataset"].isin(datasets) & times["arch"].isin(classifiers) & (times["round"] < _rounds(context))
     total = len(datasets) * len(classifiers) * _rounds(context) * (1 + len(POSITIONS))
@@ -44,7 +45,7 @@ def run(context: Context) -> list[Path]:
         if context.on != "here":
             raise InputError("figure8 is measured on this machine: leave out --on.")
         device = local_device(context.runner)
-        training = Experiment.of(context.settings).training
+        first = Experiment.of(context.settings).dropouts()[0]
         same_device = times[times["device"] == device_name(device)]
         done = set(zip(same_device["dataset"], same_device["arch"], same_device["round"], strict=True))
         for dataset in datasets:
@@ -58,14 +59,16 @@ def run(context: Context) -> list[Path]:
             for arch, number in missing:
                 assert graphs is not None
                 context.print_line(f"{dataset}: {arch}, round {number + 1}")
-                times = pd.concat([times, time_epochs(graphs, arch, number, training, device)])
+                model = first.model_of(arch)
+                round_times = time_epochs(graphs, arch, number, first.training, device, model=model)
+                times = pd.concat([times, round_times])
                 write_csv(folder / TIMES, times)
     times = _of_one_device(times)
     context.print_table(NAME, HEADINGS, _rows(times, datasets, classifiers))
     return [*draw(times, folder / NAME), write_text(folder / f"{NAME}.md", _markdown(times))]
 
 
-def page(folder: Path) -> str:
+def page(folder: Path, settings: Mapping[str, Any]) -> str:
     """The numbers below the picture, from the timings in a folder."""
     return _markdown(_of_one_device(_read(folder / TIMES)))
 

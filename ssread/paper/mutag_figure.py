@@ -7,12 +7,13 @@ from typing import Any
 
 from ssread.common.files import write_text
 from ssread.data.load import load
+from ssread.evaluate.experiment import Experiment
 from ssread.evaluate.runners import local_device
 from ssread.explain.retrain import trained_model
 from ssread.models import GraphClassifier
 from ssread.paper.registry import Context, Progress, heading
 from ssread.train.fit import fold_of_run
-from ssread.train.runs import Run, Training
+from ssread.train.runs import Run
 
 __all__ = ["POSITIONS", "MutagFigure", "MutagModels"]
 
@@ -33,11 +34,13 @@ class MutagModels:
         self.graphs = load(DATASET)
         self.fold = fold_of_run(self.graphs, Run({}, 0, 0, FOLDS))
         self._device = local_device(context.runner)
-        self._training = Training(**{name: context.settings[name] for name in ("epochs",) if name in context.settings})
+        self._experiment = Experiment.of(context.settings)
 
     def train(self, **model: Any) -> GraphClassifier:
-        """Trains a model with these arguments."""
-        return trained_model(self.graphs, Run(model, 0, 0, FOLDS), self._training, self._device)[0]
+        """Trains a model with these arguments, and otherwise as the recipe says; without choosing a dropout."""
+        first = self._experiment.dropouts()[0]
+        run = Run({**first.model_of(model["name"]), **model}, 0, 0, FOLDS)
+        return trained_model(self.graphs, run, first.training, self._device)[0]
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ class MutagFigure:
 
     def progress(self, context: Context) -> Progress:
         """Whether the figure has been drawn."""
-        return Progress(int((context.out / self.name / f"{self.name}.svg").is_file()), 1, "pictures")
+        return Progress(int((context.folder_of(self.name) / f"{self.name}.svg").is_file()), 1, "pictures")
 
     def run(self, context: Context) -> list[Path]:
         """Trains the models and draws them."""

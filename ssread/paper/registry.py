@@ -9,10 +9,11 @@ imported when it is needed. The code has these two functions (see :class:`Item`)
 ``run`` makes only what is missing, so that it can continue after a kill. It trains nothing if ``context.train`` is
 False, and then shows what is done. It prints to ``context.console`` and writes into ``context.folder(name)``:
 ``NAME.md`` for people, pictures as ``NAME.svg`` and ``NAME.png`` (:mod:`ssread.common.figure_style`), CSV files for
-programs. A copy of that folder in ``results/NAME``, with a handwritten ``remarks.md``, goes onto the results page
-(``docs/results.py``). If that page is to be made from the CSV files of several machines, the code has a third function:
+programs. A copy of that folder in ``results/RECIPE/NAME``, with a handwritten ``remarks.md``, goes onto the results
+page (``docs/results.py``). If that page is to be made from the CSV files of several machines, the code has a third
+function:
 
-    def page(folder: Path) -> str: ...                 # Markdown
+    def page(folder: Path, settings: Mapping) -> str: ...    # Markdown; settings name the recipe
 
 Importing this module imports no torch, so that a wrong name is refused at once.
 """
@@ -34,6 +35,7 @@ from ssread.common.files import make_folder
 from ssread.errors import InputError
 from ssread.models.architectures import ARCHITECTURES
 from ssread.published.datasets import TABLE_1, canonical_name
+from ssread.train.recipes import DEFAULT
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -111,9 +113,14 @@ class Context:
         """The trainings in the store, one per row: see :meth:`Store.table`."""
         return self.store.table()
 
+    def folder_of(self, name: str) -> Path:
+        """The folder of a table or figure; recipes other than the default one have their own."""
+        recipe = self.settings.get("recipe", DEFAULT)
+        return self.out / (name if recipe == DEFAULT else f"{name}-{recipe}")
+
     def folder(self, name: str) -> Path:
-        """The folder of a table or figure; made if there is none."""
-        return make_folder(self.out / name)
+        """As :meth:`folder_of`; made if there is none."""
+        return make_folder(self.folder_of(name))
 
     def chosen_datasets(self, available: Sequence[str] = DATASETS) -> list[str]:
         """The TU names of the chosen datasets among those of a table or figure."""

@@ -3,7 +3,7 @@
 import itertools
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,7 +24,13 @@ TIMED_EPOCHS = 2  # of a training; one more epoch comes first and is not timed
 
 
 def time_epochs(
-    graphs: GraphSet, arch: str, number: int, training: Training, device: str, positions: Sequence[int] = POSITIONS
+    graphs: GraphSet,
+    arch: str,
+    number: int,
+    training: Training,
+    device: str,
+    positions: Sequence[int] = POSITIONS,
+    model: Mapping[str, Any] | None = None,
 ) -> pd.DataFrame:
     """Times one round: a short training with the global readout and one with SSRead for every K.
 
@@ -36,6 +42,7 @@ def time_epochs(
         training: The training settings, except for the number of epochs.
         device: ``cpu`` or ``cuda``.
         positions: The numbers of positions K.
+        model: Further arguments of every model.
 
     Returns:
         A row per training with its median seconds per epoch, validation included. ``num_positions`` is 0 for the global
@@ -46,7 +53,8 @@ def time_epochs(
     with one_thread():
         for k in variants if number % 2 == 0 else reversed(variants):
             readout = {"readout": "global"} if k == GLOBAL else {"readout": "ssread", "num_positions": k}
-            seconds = _seconds(graphs, Run({"name": arch, **readout}, seed=number, fold=0), training, device)
+            run = Run({"name": arch, **readout, **(model or {})}, seed=number, fold=0)
+            seconds = _seconds(graphs, run, training, device)
             rows.append([graphs.name, arch, k, number, seconds, device_name(device)])
     return pd.DataFrame(rows, columns=COLUMNS)
 
