@@ -22,6 +22,7 @@ from ssread.common.versions import versions
 from ssread.data.graphset import GraphSet
 from ssread.errors import InputError
 from ssread.explain.positions import positions
+from ssread.train.recipes import DEFAULT, recipe_named
 from ssread.train.runs import Run, Training
 
 __all__ = ["SSReadClassifier"]
@@ -42,7 +43,7 @@ class SSReadClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
         hidden_channels: The width of the layers, by default the architecture's own.
         num_layers: The number of layers, by default the architecture's own.
         dropout: The share of entries dropped.
-        epochs: The most epochs.
+        epochs: The most epochs; the learning rate falls to 0 over them.
         patience: Training stops after this many epochs without a better accuracy on the held-out graphs.
         batch_size: Graphs per step.
         learning_rate: Learning rate of Adam.
@@ -76,9 +77,9 @@ class SSReadClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
         gamma: float = 0.01,
         hidden_channels: int | None = None,
         num_layers: int | None = None,
-        dropout: float = 0.5,
-        epochs: int = 300,
-        patience: int = 40,
+        dropout: float = 0.2,
+        epochs: int = 150,
+        patience: int = 150,
         batch_size: int = 32,
         learning_rate: float = 1e-3,
         weight_decay: float = 1e-4,
@@ -129,6 +130,7 @@ class SSReadClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
             "hidden_channels": self.hidden_channels,
             "num_layers": self.num_layers,
             "dropout": self.dropout,
+            **recipe_named(DEFAULT).model,
         }
         balanced = self.class_weight == "balanced"
         runs = [Run(model, int(seed) + number, 0, 1, balanced=balanced) for number in range(self.ensemble)]
@@ -200,4 +202,11 @@ class SSReadClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
                 )
         if not 0 < self.held_out < 1:
             raise InputError(f"held_out must lie between 0 and 1, but {self.held_out} was given.")
-        return Training(self.epochs, self.patience, self.batch_size, self.learning_rate, self.weight_decay)
+        return dataclasses.replace(
+            recipe_named(DEFAULT).training,
+            epochs=self.epochs,
+            patience=self.patience,
+            batch_size=self.batch_size,
+            learning_rate=self.learning_rate,
+            weight_decay=self.weight_decay,
+        )

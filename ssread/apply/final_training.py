@@ -22,8 +22,8 @@ from ssread.data.graphset import GraphSet
 from ssread.data.splits import Fold
 from ssread.errors import InputError
 from ssread.models.classifier import GraphClassifier
-from ssread.models.factory import model_for
 from ssread.train.fit import fit
+from ssread.train.make_objective import model_of
 from ssread.train.runs import Run, RunResult, Training
 from ssread.train.single import Single
 
@@ -159,7 +159,7 @@ class _Task:
 
     def read(self, graphs: GraphSet) -> Member:
         with torch.random.fork_rng(devices=[]):  # the initial weights are replaced
-            model = model_for(graphs, **self.run.model)
+            model = model_of(graphs, self.run)
         try:
             with safe_open(self.path, "pt") as file:
                 history: dict[str, Any] = json.loads(file.metadata()["training"])

@@ -14,6 +14,7 @@ from ssread.evaluate.runners import Runner
 from ssread.evaluate.store import Store
 from ssread.evaluate.trainer import Trainer, Watch
 from ssread.models.architectures import READOUTS
+from ssread.train.recipes import DEFAULT, recipe_named
 from ssread.train.runs import Run, RunResult, Training
 
 __all__ = ["Choice", "candidates", "choose"]
@@ -31,6 +32,10 @@ class Choice:
     cross_validation: dict[str, Any]
 
 
+#: The share of entries dropped: own data are often few, and some dropout costs large sets little.
+DROPOUT = 0.2
+
+
 def candidates(
     arch: str | None, readout: str | None, aggr: str | list[str] | None, positions: int
 ) -> list[dict[str, Any]]:
@@ -38,7 +43,7 @@ def candidates(
     found = []
     for name in ARCHITECTURES if arch is None else (arch,):
         for read in READOUTS if readout is None else (readout,):
-            model: dict[str, Any] = {"name": name, "readout": read}
+            model: dict[str, Any] = {"name": name, "readout": read, "dropout": DROPOUT, **recipe_named(DEFAULT).model}
             if aggr is not None:
                 model["aggr"] = aggr
             if read == "ssread":

@@ -31,12 +31,13 @@ from ssread.evaluate.progress import TrainingProgress
 from ssread.evaluate.runners import make_runner
 from ssread.evaluate.store import Store
 from ssread.models.factory import model_for
+from ssread.train.recipes import DEFAULT, recipe_named
 from ssread.train.runs import Run, Training
 
 __all__ = ["describe_data", "make_training", "train"]
 
 FOLDS, QUICK_FOLDS = 5, 3
-EPOCHS, QUICK_EPOCHS, PATIENCE = 300, 40, 40
+QUICK_EPOCHS = 40
 SMALL = 2000  # graphs; a smaller set gets smaller batches, so that an epoch has enough steps
 
 
@@ -75,7 +76,7 @@ def train(
         positions: The number of structural positions K of SSRead.
         ensemble: The number of members; their seeds and held-out tenths differ.
         balanced: Whether every class has the same weight, however many graphs it has.
-        epochs: The most epochs of a training, by default 300.
+        epochs: The most epochs of a training, by default 150.
         folds: Folds of the cross-validation, by default 5; never more than the smallest class has graphs.
         seed: Seed of everything random.
         device: ``cpu``, ``cuda``, or ``auto`` for a GPU if there is one.
@@ -156,8 +157,9 @@ def train(
 
 def make_training(graphs: GraphSet, *, quick: bool = False, epochs: int | None = None) -> Training:
     """The training settings for a set of this size."""
-    most = epochs or (QUICK_EPOCHS if quick else EPOCHS)
-    return Training(epochs=most, patience=PATIENCE, batch_size=32 if len(graphs) < SMALL else 128)
+    recipe = recipe_named(DEFAULT).training
+    most = epochs or (QUICK_EPOCHS if quick else recipe.epochs)
+    return dataclasses.replace(recipe, epochs=most, patience=most, batch_size=32 if len(graphs) < SMALL else 128)
 
 
 def describe_data(graphs: GraphSet) -> dict[str, Any]:

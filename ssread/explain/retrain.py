@@ -7,9 +7,10 @@ import torch
 from ssread.common.workers import one_thread
 from ssread.data.graphset import GraphSet
 from ssread.errors import InputError
-from ssread.models import GraphClassifier, model_for
+from ssread.models import GraphClassifier
 from ssread.train.engine import State
 from ssread.train.fit import train
+from ssread.train.make_objective import model_of
 from ssread.train.runs import Run, RunResult, Training
 
 __all__ = ["trained_model", "trained_models"]
@@ -36,7 +37,7 @@ def trained_models(
 
     with one_thread(), torch.random.fork_rng(devices=[]):
         results = train(graphs, runs, training, device, weights=keep)
-        models = [model_for(graphs, **run.model).eval() for run in runs]
+        models = [model_of(graphs, run).eval() for run in runs]
     for run, result, model in zip(runs, results, models, strict=True):
         if result.failed:
             raise InputError(f"The training of {run.model['name']} failed ({result.failed}): no model to explain.")
