@@ -1,4 +1,4 @@
-"""Graph classifiers: six architectures of the paper and a baseline, each with either readout."""
+"""Graph classifiers: the six architectures of the paper and a baseline, each with either readout."""
 
 from ssread.models.classifier import GraphClassifier, Output
 from ssread.models.factory import ARCHITECTURES, make_model, model_for, wrap

@@ -1,4 +1,4 @@
-"""A graph classifier: encoder -> readout -> head, and all that one pass of it finds out."""
+"""A graph classifier (encoder -> readout -> head) and the output of one forward pass."""
 
 import inspect
 from dataclasses import dataclass, replace
@@ -16,12 +16,12 @@ __all__ = ["GraphClassifier", "Output", "Wrapped"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Output:
-    """All that one pass of a classifier finds out about a batch of graphs.
+    """The output of one forward pass over a batch of graphs.
 
     Attributes:
         logits: Class scores, [B, num_classes].
         vectors: Graph vectors, [B, out_channels of the readout].
-        encoding: Node vectors, the graph of each (B for those dropped by pooling), and auxiliary losses per graph.
+        encoding: Node vectors, the graph of each (B for nodes dropped by pooling), and auxiliary losses per graph.
         reading: The structural position and the costs of every row of ``encoding.x``.
     """
 
@@ -31,26 +31,26 @@ class Output:
     reading: Reading
 
     def alignment_costs(self) -> Tensor:
-        """The smoothed alignment cost of every graph (Equation 4), [B]; zeros for the global readout."""
+        """Returns the smoothed alignment cost of every graph (Equation 4), [B]; zeros for the global readout."""
         return self.encoding.added_up(self.reading.alignment_costs())[: self.logits.size(0)]
 
     def alignment_loss(self) -> Tensor:
-        """The alignment loss (Equation 6), averaged over the graphs; reaches the prototypes alone."""
+        """Returns the alignment loss (Equation 6), averaged over the graphs; only prototypes get its gradient."""
         return self.alignment_costs().sum() / max(self.logits.size(0), 1)
 
     def auxiliary_costs(self) -> Tensor:
-        """The encoder's own losses added up, one value per graph, [B]; zeros where it has none."""
+        """Returns the sum of the encoder's own losses per graph, [B]; zeros if it has none."""
         total = self.logits.new_zeros(self.logits.size(0))
         for loss in self.encoding.losses.values():
             total = total + loss[: self.logits.size(0)]
         return total
 
     def auxiliary_loss(self) -> Tensor:
-        """The encoder's own losses, averaged over the graphs (DiffPool: link prediction and entropy)."""
+        """Returns the encoder's own losses, averaged over the graphs (DiffPool: link prediction and entropy)."""
         return self.auxiliary_costs().sum() / max(self.logits.size(0), 1)
 
     def first(self, num_graphs: int) -> "Output":
-        """The same for the first graphs only: cuts the dummy graph of a padded batch off."""
+        """Returns the output for the first graphs only, which removes the dummy graph of a padded batch."""
         return replace(self, logits=self.logits[:num_graphs], vectors=self.vectors[:num_graphs])
 
     def __repr__(self) -> str:
@@ -60,17 +60,17 @@ class Output:
 class GraphClassifier(nn.Module):
     """Node vectors from an encoder, graph vectors from a readout, class scores from a head.
 
-    Every method takes what :meth:`Graphs.of` takes: ``(x, edge_index, batch=None, edge_attr=None, batch_size=None,
-    mask=None)``, or a PyG ``Data`` or ``Batch`` alone. A graph may have no nodes: its vector is zero. With
-    ``batch_size`` given, shapes are static: the model can be vmapped over a stack of weights and recorded as a CUDA
-    graph. In a padded batch, padding nodes belong to a last dummy graph (``Output.first`` cuts it off) and have a
-    ``mask`` [N] of 0.
+    Every method takes the arguments of :meth:`Graphs.of`: ``(x, edge_index, batch=None, edge_attr=None,
+    batch_size=None, mask=None)``, or a PyG ``Data`` or ``Batch`` alone. A graph may have no nodes; its vector is then
+    zero. With ``batch_size`` given, shapes are static: the model can be vmapped over a stack of weights and captured in
+    a CUDA graph. In a padded batch, padding nodes belong to a dummy graph at the end (``Output.first`` removes it) and
+    have a ``mask`` [N] of 0.
 
     Args:
-        encoder: Gives the node vectors.
-        readout: Turns them into graph vectors; as wide as the encoder's output.
+        encoder: Computes the node vectors.
+        readout: Turns them into graph vectors; its width is that of the encoder's output.
         head: Turns graph vectors into class scores.
-        hyperparameters: What ``make_model`` rebuilds this model from.
+        hyperparameters: The arguments of ``make_model`` that rebuild this model.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class GraphClassifier(nn.Module):
         super().__init__()
         if encoder.out_channels != readout.in_channels:
             raise InputError(
-                f"The encoder gives {encoder.out_channels} channels, but the readout takes {readout.in_channels}."
+                f"The encoder has {encoder.out_channels} output channels, but the readout takes {readout.in_channels}."
             )
         self.encoder = encoder
         self.readout = readout
@@ -91,42 +91,42 @@ class GraphClassifier(nn.Module):
         self.hyperparameters = hyperparameters
 
     def reset_parameters(self) -> None:
-        """Draws new weights everywhere."""
+        """Draws new weights for the encoder, the readout and the head."""
         reset(self.encoder)
         reset(self.readout)
         reset(self.head)
 
     def run(self, *graphs: Any, **named: Any) -> Output:
-        """Logits, graph vectors, positions and losses from one pass."""
+        """Returns logits, graph vectors, positions and losses from one forward pass."""
         given = Graphs.of(*graphs, **named)
         encoding = self.encoder(given)
         reading, vectors = self.read(encoding, given.batch_size)
         return Output(self.head(vectors), vectors, encoding, reading)
 
     def read(self, encoding: Encoding, batch_size: int) -> tuple[Reading, Tensor]:
-        """What the readout finds in an encoder's rows, and the vectors of the graphs, [B, out_channels]."""
-        # Rows dropped by pooling form one more group, which is read like the others and cut off.
+        """Returns the readout's reading of an encoder's rows, and the graph vectors, [B, out_channels]."""
+        # Rows dropped by pooling form one more group, which is read like the others and then removed.
         size = batch_size + int(encoding.dropped)
         reading = self.readout.read(encoding.x, encoding.groups(size), encoding.ptr, dim_size=encoding.heights * size)
         return reading, encoding.added_up(reading.vectors)[:batch_size]
 
     def forward(self, *graphs: Any, **named: Any) -> Tensor:
-        """Class scores, [B, num_classes]."""
+        """Returns class scores, [B, num_classes]."""
         return self.run(*graphs, **named).logits
 
     def embed(self, *graphs: Any, **named: Any) -> Tensor:
-        """Graph vectors, [B, out_channels of the readout]."""
+        """Returns graph vectors, [B, out_channels of the readout]."""
         return self.run(*graphs, **named).vectors
 
     def encode(self, *graphs: Any, **named: Any) -> Tensor:
-        """Node vectors, [N, d]; of a pooled graph see ``encoder(...)``, which also tells whose they are."""
+        """Returns node vectors, [N, d]. If the encoder pools, ``encoder(...)`` also returns the graph of each."""
         return self.encoder(*graphs, **named).x
 
 
 class Wrapped(Encoder):
-    """Any module ``f(x, edge_index, ...)`` that gives node vectors, as an encoder.
+    """An encoder around any module ``f(x, edge_index, ...)`` that returns node vectors.
 
-    Of edge features, ``batch`` and ``batch_size`` it is handed those that its ``forward`` names.
+    The module also gets ``edge_attr``, ``batch`` and ``batch_size`` if its ``forward`` has parameters of these names.
     """
 
     def __init__(self, module: nn.Module, out_channels: int):
@@ -135,17 +135,17 @@ class Wrapped(Encoder):
         self._takes = [n for n in ("edge_attr", "batch", "batch_size") if n in _parameters(module)]
 
     def forward(self, *graphs: Any, **named: Any) -> Encoding:
-        """Node vectors; the module itself knows how many features it takes."""
+        """Returns node vectors; the module itself checks the number of features."""
         return self.encode(Graphs.of(*graphs, **named))
 
     def encode(self, graphs: Graphs) -> Encoding:
-        """Node vectors of checked graphs."""
+        """Returns the node vectors of checked graphs."""
         vectors = self.module(graphs.x, graphs.edge_index, **{name: getattr(graphs, name) for name in self._takes})
         if not isinstance(vectors, Tensor) or vectors.shape != (graphs.num_nodes, self.out_channels):
             found = list(vectors.shape) if isinstance(vectors, Tensor) else type(vectors).__name__
             raise InputError(
-                f"{type(self.module).__name__} was wrapped as an encoder of {self.out_channels} channels and must give "
-                f"node vectors [{graphs.num_nodes}, {self.out_channels}], but it gave {found}."
+                f"{type(self.module).__name__} was wrapped as an encoder of {self.out_channels} channels and must "
+                f"return node vectors [{graphs.num_nodes}, {self.out_channels}], but it returned {found}."
             )
         return Encoding(vectors, graphs.batch)
 

@@ -33,12 +33,12 @@ class Architecture:
     """One graph classifier of the paper.
 
     Attributes:
-        encoder: What comes before the readout.
-        aggr: The original's aggregation.
-        head_layers: How many linear layers classify.
+        encoder: The class of the encoder.
+        aggr: The aggregation of the original.
+        head_layers: The number of linear layers of the head.
         paper: The row of Table II: message passing, pooling, ratio, architecture, readout, classification.
-        numerics: Part of the key of every stored training. Raise it when a change of the code changes what a training
-            gives, so that results from before are not mistaken for today's.
+        numerics: Part of the key of every stored training. Increase it when a change of the code changes the results,
+            so that earlier results are not used in place of new ones.
     """
 
     encoder: type[Encoder]
@@ -86,25 +86,26 @@ def make_model(
     dropout: float = 0.5,
     **options: Any,
 ) -> GraphClassifier:
-    """A graph classifier by name, with either readout.
+    """Builds a graph classifier by name, with either readout.
 
     Args:
         name: ``gcn``, ``gin``, ``dgcnn``, ``diffpool``, ``sagpool``, ``gunet`` or ``structure_blind``.
         in_channels: Number of node features.
         num_classes: Number of classes.
-        edge_channels: Number of edge features. ``gcn`` and ``gin`` use them; the other originals know none.
+        edge_channels: Number of edge features. ``gcn`` and ``gin`` use them; the other architectures ignore them.
         readout: ``ssread``, or ``global`` for the paper's GRead.
-        aggr: The aggregation phi, by default the original's: see :class:`ssread.GlobalReadout`.
+        aggr: The aggregation phi, by default that of the original; see :class:`ssread.GlobalReadout`.
         num_positions: The number of structural positions K of SSRead.
         gamma: The smoothing of SSRead's alignment loss.
-        aggr_kwargs: For the aggregation: ``k`` of sort, ``processing_steps`` of set2set.
-        hidden_channels: Width of the layers, by default 128 (``dgcnn``: its original's 32).
+        aggr_kwargs: Arguments of the aggregation: ``k`` of sort, ``processing_steps`` of set2set.
+        hidden_channels: Width of the layers, by default 128 (``dgcnn``: 32, as in the original).
         num_layers: Number of layers, by default that of Table II.
-        dropout: In ``gcn``, ``gin`` and ``structure_blind`` after every layer; in every MLP head.
-        options: What some architectures alone take: ``jumping`` of gcn and gin (nodes keep the outputs of all layers),
-            ``ratio`` of sagpool, ``ratios`` of gunet, ``num_clusters`` of diffpool.
+        dropout: Share of entries dropped in every MLP head, and after every layer of ``gcn``, ``gin`` and
+            ``structure_blind``.
+        options: Arguments of single architectures: ``jumping`` of gcn and gin (node vectors concatenate the outputs of
+            all layers), ``ratio`` of sagpool, ``ratios`` of gunet, ``num_clusters`` of diffpool.
 
-    The model's ``hyperparameters`` rebuild it: ``make_model(**model.hyperparameters)``.
+    ``make_model(**model.hyperparameters)`` builds the same model again.
 
     >>> model = make_model("gin", in_channels=7, num_classes=2, num_positions=8)
     >>> model.readout
@@ -155,7 +156,7 @@ def make_model(
 
 
 def model_for(graphs: "GraphSet", name: str, **arguments: Any) -> GraphClassifier:
-    """:func:`make_model` with the sizes of a dataset: its features, its classes, and DiffPool's tenth of its nodes."""
+    """Calls :func:`make_model` with the numbers of features, classes and, for DiffPool, clusters of a dataset."""
     sizes: dict[str, Any] = {
         "in_channels": graphs.num_node_features,
         "num_classes": graphs.num_classes,
@@ -177,12 +178,12 @@ def wrap(
     gamma: float = 0.01,
     aggr_kwargs: Mapping[str, object] | None = None,
 ) -> GraphClassifier:
-    """A classifier from any module ``f(x, edge_index, ...)`` that gives node vectors, with a linear head.
+    """Builds a classifier from any module ``f(x, edge_index, ...)`` that returns node vectors, with a linear head.
 
     Args:
-        module: For example any model of ``torch_geometric.nn``. It is handed ``edge_attr``, ``batch`` and
-            ``batch_size`` where its ``forward`` names them.
-        out_channels: Width of the node vectors it gives.
+        module: For example any model of ``torch_geometric.nn``. It gets ``edge_attr``, ``batch`` and ``batch_size`` if
+            its ``forward`` has parameters of these names.
+        out_channels: Width of the node vectors that it returns.
         num_classes: Number of classes.
         readout: As in :func:`make_model`, like ``aggr``, ``num_positions``, ``gamma`` and ``aggr_kwargs``.
 
@@ -201,7 +202,7 @@ def _readout(
     gamma: float,
     aggr_kwargs: Mapping[str, object] | None,
 ) -> GlobalReadout | SSRead:
-    aggr = copy.deepcopy(aggr)  # a module handed in must not be shared between models
+    aggr = copy.deepcopy(aggr)  # models must not share a module
     if name == "global":
         return GlobalReadout(in_channels, aggr, **(aggr_kwargs or {}))
     if name == "ssread":

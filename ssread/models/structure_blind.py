@@ -1,4 +1,4 @@
-"""The baseline that sees no edge: what a graph classifier must beat to show that structure mattered."""
+"""A baseline that ignores the edges; a graph classifier must beat it to show that structure matters."""
 
 from torch import nn
 
@@ -27,7 +27,7 @@ class StructureBlind(Encoder):
         self.dropout = Dropout(dropout)
 
     def encode(self, graphs: Graphs) -> Encoding:
-        """Node vectors of checked graphs."""
+        """Returns the node vectors of checked graphs."""
         h = graphs.x
         for layer, norm in zip(self.layers, self.norms, strict=True):
             h = self.dropout(norm(layer(h), graphs.mask).relu())
