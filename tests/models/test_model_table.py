@@ -12,7 +12,7 @@ NAMED = {"EdgeAwareGCNConv": "GCN", "GCNConv": "GCN", "GINConv": "GIN", "SAGECon
 
 
 @pytest.mark.parametrize("name", [name for name, architecture in ARCHITECTURES.items() if architecture.paper])
-def test_what_runs_is_what_table_two_says(name):
+def test_the_layers_are_those_of_table_two(name):
     message_passing, pooling, ratio, architecture, readout, classification = ARCHITECTURES[name].paper
     ours = describe(make_model(name, FEATURES, 2))
     assert NAMED[ours.message_passing] == message_passing
