@@ -165,7 +165,7 @@ def compare(
         margin: Differences up to this one count as equal.
 
     >>> print(compare([[0.80, 0.82, 0.78, 0.81]], [[0.84, 0.85, 0.83, 0.84]]).verdict)
-    SSRead is better: +3.7 points, p = .004 (corrected .01)
+    SSRead is better: +3.7 points, p = .004 (corrected .02)
     """
     before, after = _matrix(baseline), _matrix(candidate)
     if before.shape != after.shape:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from ssread.common.markdown import markdown_table
 from ssread.errors import InputError
 from ssread.evaluate.experiment import Experiment
 from ssread.evaluate.statistics import compare, fold_ratio, format_p
 from ssread.train.runs import Run, Training
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["NO_MODEL", "TRAINED", "Scores", "Study"]
 
@@ -96,6 +98,8 @@ class Scores:
                         **{"p": p, "corrected p": corrected_p},
                     }
                 )
+        import pandas as pd  # takes long: settings are checked without it
+
         return pd.DataFrame(rows)
 
     def markdown(self) -> str:
@@ -121,4 +125,4 @@ def _format_cell(by_measure: pd.DataFrame, measure: str) -> str:
         return "-"
     cell = by_measure.loc[measure]
     p = cell["corrected p"]
-    return f"{cell['mean']:.3f} ({cell['sd']:.3f})" + ("" if pd.isna(p) else f", {format_p(p)}")
+    return f"{cell['mean']:.3f} ({cell['sd']:.3f})" + ("" if math.isnan(p) else f", {format_p(p)}")

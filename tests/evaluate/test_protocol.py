@@ -157,4 +157,4 @@ def test_dropout_is_chosen_with_the_global_readout_by_validation_alone(graphs, t
     assert set(means.index) == {"None", "0"}
     used = {json.loads(text)["model"].get("dropout") for text in rows[rows["readout"] == "ssread"]["run"]}
     assert used == ({0} if means["0"] > means["None"] else {None})
-    assert "dropout (own or none): by mean validation accuracy of gcn + global(sum)" in report.rule
+    assert "dropout (own or 0): by mean validation accuracy of gcn + global(sum)" in report.rule

@@ -61,6 +61,3 @@ def test_scores_are_the_same_a_second_time_and_in_other_processes(scores):
 def test_what_cannot_be_scored_is_refused_with_a_sentence():
     with pytest.raises(InputError, match="Explanations of planted cannot be scored"):
         score_explanations(replace(GRAPHS, node_columns={}))
-    for nothing in ({"seeds": 0}, {"positions": 0}, {"explained": 0}):
-        with pytest.raises(InputError, match="at least one seed, one position and one graph"):
-            score_explanations(GRAPHS, Study(**nothing))

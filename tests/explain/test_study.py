@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 
+from ssread.errors import InputError
 from ssread.evaluate.statistics import compare
 from ssread.explain.study import NO_MODEL, TRAINED, Scores, Study
 
@@ -56,3 +57,9 @@ def test_the_readouts_differ_in_nothing_but_the_readout():
     assert baseline.model == {**shared, "readout": "global"}
     folds = {(run.seed, run.fold, run.num_folds) for run in (study.run(model, 1) for model in (*TRAINED, NO_MODEL))}
     assert folds == {(1, 0, 5)}
+
+
+@pytest.mark.parametrize("name", ["seeds", "positions", "explained"])
+def test_settings_out_of_range_get_a_sentence(name):
+    with pytest.raises(InputError, match=f"{name} must be 1 or more, but 0 was given"):
+        Study(**{name: 0})
