@@ -85,7 +85,7 @@ class Comparison:
     @property
     def verdict(self) -> str:
         """The finding as a sentence with its numbers, in points (hundredths of the metric)."""
-        name, points = self.names[1], f"{100 * self.difference:+.1f} points"
+        name, points = self.names[1], f"{round(100 * self.difference, 1) + 0.0:+.1f} points"  # never -0.0
         tests = f"p {_equals(self.p)} (corrected {format_p(self.corrected_p)})"
         if self.pairs == 0:
             return "no (seed, fold) pair was finished by both readouts"
