@@ -3,10 +3,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from helpers.run_results import make_result
 
 from ssread.data import GraphSet, planted
-from ssread.evaluate.keys import DatasetId, fingerprint, identify, run_key
-from ssread.train.runs import Run, Training
+from ssread.evaluate import Store
+from ssread.evaluate.keys import DatasetId, fingerprint, identify, run_key, run_of, run_settings
+from ssread.models.architectures import ARCHITECTURES
+from ssread.train.recipes import RECIPES
+from ssread.train.runs import OBJECTIVES, Run, Training
 
 DATASET = DatasetId("MUTAG", "0" * 64)
 RUN = Run({"name": "gcn", "readout": "ssread", "aggr": "sum", "num_positions": 4}, seed=0, fold=0)
@@ -68,3 +72,31 @@ def test_how_a_setting_is_written_is_not_part_of_the_key() -> None:
 
     assert key(name="gcn", aggr=["max", "mean"]) == key(aggr=("max", "mean"), name="gcn")
     assert key(gamma=1) == key(gamma=1.0) == key(gamma=np.float64(1))
+
+
+def test_results_from_before_a_change_of_the_numerics_are_not_found_again(monkeypatch, tmp_path) -> None:
+    """A version of the architecture and one of the objective are part of the key, and come back from the store."""
+    keys = [run_key(DATASET, RUN, Training())]
+    monkeypatch.setitem(ARCHITECTURES, "gcn", replace(ARCHITECTURES["gcn"], numerics=2))
+    keys.append(run_key(DATASET, RUN, Training()))
+    monkeypatch.setitem(OBJECTIVES, "supervised", 2)
+    keys.append(run_key(DATASET, RUN, Training()))
+    assert len(set(keys)) == 3
+    assert run_settings(RUN)["numerics"] == [2, 2]
+    assert run_of(run_settings(RUN)) == RUN
+    other = replace(RUN, model={**RUN.model, "name": "gin"}, learn="graphcl")
+    assert "numerics" not in run_settings(other), "others are found as before"
+    with Store(tmp_path / "store.sqlite") as store:
+        store.add(DATASET, make_result(), Training(), "cpu")  # a result of RUN
+        assert [result.run for result in store.results(keys).values()] == [RUN]
+        assert store.has(keys) == {keys[2]}
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_results_of_different_recipes_and_splits_never_mix(recipe: str) -> None:
+    others = {name: other.training for name, other in RECIPES.items() if name != recipe}
+    key = run_key(DATASET, RUN, RECIPES[recipe].training)
+    assert key not in {run_key(DATASET, RUN, training) for training in others.values()}
+    assert key != run_key(DATASET, replace(RUN, split="scaffold"), RECIPES[recipe].training)
+    renamed = replace(RECIPES[recipe].training, recipe=next(iter(others)))
+    assert key != run_key(DATASET, RUN, renamed), "the name itself counts"

@@ -1,6 +1,7 @@
 import io
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -122,3 +123,10 @@ def test_the_rule_names_what_is_not_the_default() -> None:
 def test_paper_figures_are_in_percent_too(report: Report) -> None:
     found = report.as_dict()["cells"][0]
     assert found["paper_ssread"] == PaperResult(87.16, 0.84, True)._asdict()
+
+
+def test_pairs_without_labels_share_their_encoders(report: Report) -> None:
+    told = "all folds of a seed share one encoder per readout"
+    assert told not in " ".join(report.notes)
+    unsupervised = replace(report, cells=[replace(cell, learn="graphcl") for cell in report.cells])
+    assert told in " ".join(unsupervised.notes)
