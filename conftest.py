@@ -14,4 +14,4 @@ collect_ignore = (
     [] if find_spec("rdkit") else [f"ssread/data/{name}.py" for name in ("molecules", "properties", "scaffold")]
 )
 if find_spec("triton") is None:
-    collect_ignore += [f"ssread/kernels/{name}.py" for name in ("messages", "norm", "products", "read")]
+    collect_ignore += [f"ssread/kernels/{name}.py" for name in ("adam", "messages", "norm", "products", "read")]

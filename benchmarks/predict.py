@@ -25,7 +25,7 @@ from ssread.apply.features import Features
 from ssread.apply.output_tables import write_tables
 from ssread.apply.prediction import prediction_table
 from ssread.common.workers import as_worker
-from ssread.data import atom_features, from_smiles, graphset, molecule_files
+from ssread.data import atom_features, from_smiles, graphset, molecule_rows
 from ssread.models import model_for
 
 SMALL = ["CCO", "CCN", "CC(=O)O", "C1CC1", "c1ccccc1"]
@@ -76,8 +76,8 @@ def shares(model: TrainedModel, path: Path, scratch: Path) -> None:
     """The pipeline in this process, by the processor time of its steps; medians over pieces of 1000 molecules."""
     rdkit, batching, reading, predicting, writing = (Clock() for _ in range(5))
     patches = [
-        (molecule_files, "parse_smiles", rdkit),
-        (atom_features, "ask", rdkit),
+        (molecule_rows, "parse_smiles", rdkit),
+        (atom_features, "read_atoms_and_bonds", rdkit),
         (graphset.batching, "batch", batching),
     ]
     for module, name, clock in patches:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ssread.common.files import replacing
 from ssread.paper.registry import PAPER, heading, item
+from ssread.train.recipes import RECIPES
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results"
@@ -30,23 +31,27 @@ def main(path: Path) -> None:
     """The paper's tables and figures in its order, then everything else."""
     parts = [HEADER]
     for name in PAPER:
-        if (RESULTS / name).is_dir():
-            parts += of_the_paper(name, RESULTS / name)
+        for recipe in RECIPES:
+            if (RESULTS / recipe / name).is_dir():
+                parts += of_the_paper(name, recipe)
     for folder in sorted(RESULTS.iterdir()):
-        if folder.is_dir() and folder.name not in PAPER:
+        if folder.is_dir() and folder.name not in RECIPES:
             parts += of_our_own(folder)
     with replacing(path) as new:
         new.write_text("\n".join(parts), encoding="utf-8")
     print(f"wrote {path}")
 
 
-def of_the_paper(name: str, folder: Path) -> list[str]:
-    """A table or figure of the paper: pictures, table, remarks."""
-    parts = [f"## {heading(name)}\n", f"`{text(folder / 'command.txt') or f'ssread reproduce {name}'}`\n"]
+def of_the_paper(name: str, recipe: str) -> list[str]:
+    """A table or figure of the paper with one recipe: pictures, table, remarks."""
+    folder = RESULTS / recipe / name
+    title = f"{heading(name)}, recipe {recipe}"
+    command = text(folder / "command.txt") or f"ssread reproduce {name} --recipe {recipe}"
+    parts = [f"## {title}\n", f"`{command}`\n"]
     pictures = sorted(folder.glob("*.svg")) or sorted(folder.glob("*.png"))
-    parts += [f"![{heading(name)}](../results/{name}/{picture.name})\n" for picture in pictures]
+    parts += [f"![{title}](../results/{recipe}/{name}/{picture.name})\n" for picture in pictures]
     page = getattr(item(name), "page", None)
-    table = page(folder).strip() if page is not None else text(folder / f"{name}.md")
+    table = page(folder, {"recipe": recipe}).strip() if page is not None else text(folder / f"{name}.md")
     return [*parts, *(f"{part}\n" for part in (table, text(folder / "remarks.md")) if part)]
 
 

@@ -1,4 +1,4 @@
-"""A graph classifier in scikit-learn's manner."""
+"""A graph classifier as a scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from ssread.common.versions import versions
 from ssread.data.graphset import GraphSet
 from ssread.errors import InputError
 from ssread.explain.positions import positions
+from ssread.train.recipes import DEFAULT, recipe_named
 from ssread.train.runs import Run, Training
 
 __all__ = ["SSReadClassifier"]
@@ -31,34 +32,34 @@ class SSReadClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
     """A graph neural network with structural semantic readout, as a scikit-learn estimator.
 
     Graphs are a list of SMILES, of NetworkX graphs or of PyG ``Data``, or a :class:`ssread.data.GraphSet`. As a
-    transformer it gives graph vectors.
+    transformer it returns graph vectors.
 
     Args:
         arch: ``gcn``, ``gin``, ``dgcnn``, ``diffpool``, ``sagpool``, ``gunet`` or ``structure_blind``.
-        readout: ``ssread``, or ``global``.
+        readout: ``ssread`` or ``global``.
         aggr: The aggregation, or a list of them; by default the architecture's own.
         num_positions: The number of structural positions K.
         gamma: The smoothing of the alignment loss.
-        hidden_channels: Width of the layers, by default the architecture's own.
-        num_layers: Number of layers, by default the architecture's own.
-        dropout: Share of entries dropped.
-        epochs: The most passes over the graphs.
-        patience: Training stops after this many passes without a better accuracy on the held-out graphs.
+        hidden_channels: The width of the layers, by default the architecture's own.
+        num_layers: The number of layers, by default the architecture's own.
+        dropout: The share of entries dropped.
+        epochs: The most epochs; the learning rate falls to 0 over them.
+        patience: Training stops after this many epochs without a better accuracy on the held-out graphs.
         batch_size: Graphs per step.
-        learning_rate: Of Adam.
-        weight_decay: Of Adam.
-        class_weight: ``"balanced"`` for classes that count the same however many graphs they have, or ``None``.
-        held_out: The share of graphs held out to say when to stop.
-        ensemble: How many models vote.
+        learning_rate: Learning rate of Adam.
+        weight_decay: Weight decay of Adam.
+        class_weight: ``"balanced"`` for the same weight of every class however many graphs it has, or ``None``.
+        held_out: The share of graphs held out for early stopping.
+        ensemble: The number of members, whose probabilities are averaged.
         reading: Options for reading the graphs, such as ``{"node_label": "role"}`` for NetworkX graphs or
             ``{"features": "labels"}`` for SMILES.
-        random_state: The same number gives the same model.
+        random_state: A seed or a NumPy random state; the same seed gives the same model.
         device: ``cpu`` or ``cuda``.
 
     Attributes:
         classes_: The classes, sorted.
-        model_: The :class:`ssread.apply.TrainedModel`, which can be saved, predict files and be exported.
-        n_iter_: How many passes the longest training took.
+        model_: The :class:`ssread.apply.TrainedModel`, to save, to predict files with, and to export.
+        n_iter_: The number of epochs of the longest training.
 
     >>> import networkx as nx
     >>> graphs = [nx.cycle_graph(n) for n in range(4, 12)] + [nx.star_graph(n) for n in range(4, 12)]
@@ -76,9 +77,9 @@ class SSReadClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
         gamma: float = 0.01,
         hidden_channels: int | None = None,
         num_layers: int | None = None,
-        dropout: float = 0.5,
-        epochs: int = 300,
-        patience: int = 40,
+        dropout: float = 0.2,
+        epochs: int = 150,
+        patience: int = 150,
         batch_size: int = 32,
         learning_rate: float = 1e-3,
         weight_decay: float = 1e-4,
@@ -110,13 +111,13 @@ class SSReadClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
         self.device = device
 
     def fit(self, graphs: Any, y: ArrayLike | None = None) -> SSReadClassifier:
-        """Trains on graphs and their classes (of a graph set with labels by default its own)."""
+        """Trains on graphs and their classes, by default the labels of a ``GraphSet``."""
         training = self._training()
-        listed = graphs_of(graphs, **(self.reading or {}))
-        labels = self._labels(listed, y)
+        graphs = graphs_of(graphs, **(self.reading or {}))
+        labels = self._labels(graphs, y)
         self.classes_, numbers = np.unique(labels, return_inverse=True)
         names = tuple(str(name) for name in self.classes_)
-        listed = dataclasses.replace(listed, y=torch.from_numpy(numbers.astype(np.int64)), class_names=names)
+        graphs = dataclasses.replace(graphs, y=torch.from_numpy(numbers.astype(np.int64)), class_names=names)
         seed = self.random_state
         if not isinstance(seed, int | np.integer):
             seed = check_random_state(seed).randint(2**31 - 1)
@@ -129,15 +130,16 @@ class SSReadClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
             "hidden_channels": self.hidden_channels,
             "num_layers": self.num_layers,
             "dropout": self.dropout,
+            **recipe_named(DEFAULT).model,
         }
         balanced = self.class_weight == "balanced"
         runs = [Run(model, int(seed) + number, 0, 1, balanced=balanced) for number in range(self.ensemble)]
-        members = train_members(listed, runs, training, held_out=self.held_out, device=self.device)
+        members = train_members(graphs, runs, training, held_out=self.held_out, device=self.device)
         self.n_iter_ = max(len(member.curves["train_loss"]) for member in members)
         self.model_ = TrainedModel(
             [member.model for member in members],
             list(names),
-            Features.of(listed, self.reading),
+            Features.of(graphs, self.reading),
             {
                 "settings": {"model": model, "training": dataclasses.asdict(training), "seed": int(seed)},
                 "curves": [member.curves for member in members],
@@ -148,8 +150,8 @@ class SSReadClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
 
     def predict(self, graphs: Any) -> NDArray[Any]:
         """The most probable class of every graph."""
-        chosen = self.predict_proba(graphs).argmax(axis=1)
-        return self.classes_[chosen]
+        most_probable = self.predict_proba(graphs).argmax(axis=1)
+        return self.classes_[most_probable]
 
     def predict_proba(self, graphs: Any) -> NDArray[np.float32]:
         """The probability of every class, in the order of ``classes_``, [n, C]."""
@@ -157,7 +159,7 @@ class SSReadClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
         return self.model_.probabilities(read).numpy()
 
     def transform(self, graphs: Any) -> NDArray[np.float32]:
-        """Graph vectors, [n, D]; of an ensemble those of its members side by side."""
+        """Graph vectors, [n, D]; those of the members are concatenated."""
         read = self._read(graphs)
         parts = [torch.cat([o.vectors for o in outputs], dim=1).cpu() for _, outputs in self.model_.run(read)]
         return torch.cat(parts).numpy()
@@ -165,12 +167,11 @@ class SSReadClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
     def positions(self, graphs: Any) -> list[NDArray[np.int64]]:
         """The structural position of every node (of the first member), one array per graph.
 
-        The nodes that DiffPool puts into one cluster take the position of the cluster; a node that pooling drops has
-        position -1.
+        With DiffPool a node has the position of its largest cluster. A node that pooling drops has position -1.
         """
         read = self._read(graphs)
-        found = positions(self.model_, read).position
-        return [part.numpy() for part in found.split(read.node_counts.tolist())]
+        position = positions(self.model_, read).position
+        return [part.numpy() for part in position.split(read.node_counts.tolist())]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -187,7 +188,7 @@ class SSReadClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
             raise InputError("SSReadClassifier requires y to be passed, but the target y is None.")
         labels = np.array(graphs.class_names)[graphs.y.cpu().numpy()] if y is None else np.asarray(y)  # type: ignore[union-attr]
         if labels.shape != (len(graphs),):
-            raise InputError(f"There are {len(graphs)} graphs, but y has the shape {list(labels.shape)}.")
+            raise InputError(f"y has the shape {list(labels.shape)}, but there are {len(graphs)} graphs.")
         check_classification_targets(labels)
         return labels
 
@@ -196,7 +197,16 @@ class SSReadClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
             raise InputError(f"class_weight must be 'balanced' or None, but {self.class_weight!r} was given.")
         for name, least in (("epochs", 1), ("patience", 1), ("batch_size", 1), ("ensemble", 1)):
             if not isinstance(getattr(self, name), int | np.integer) or getattr(self, name) < least:
-                raise InputError(f"{name} must be a whole number of {least} or more, not {getattr(self, name)!r}.")
+                raise InputError(
+                    f"{name} must be a whole number of {least} or more, but {getattr(self, name)!r} was given."
+                )
         if not 0 < self.held_out < 1:
-            raise InputError(f"held_out is a share between 0 and 1, but {self.held_out} was given.")
-        return Training(self.epochs, self.patience, self.batch_size, self.learning_rate, self.weight_decay)
+            raise InputError(f"held_out must lie between 0 and 1, but {self.held_out} was given.")
+        return dataclasses.replace(
+            recipe_named(DEFAULT).training,
+            epochs=self.epochs,
+            patience=self.patience,
+            batch_size=self.batch_size,
+            learning_rate=self.learning_rate,
+            weight_decay=self.weight_decay,
+        )

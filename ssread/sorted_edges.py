@@ -1,4 +1,4 @@
-"""The edges of a batch in order of one of their ends: the rows of its adjacency matrix, or of the transposed one."""
+"""The edges of a batch sorted by one of their ends: the rows of its adjacency matrix, or of the transposed one."""
 
 from typing import NamedTuple
 
@@ -12,12 +12,12 @@ __all__ = ["SortedEdges"]
 
 
 class SortedEdges(NamedTuple):
-    """Edges in order of one of their ends: those of node n stand from ``start[n]`` to ``start[n + 1]``.
+    """Edges sorted by one of their ends: the edges of node n are those from ``start[n]`` to ``start[n + 1]``.
 
     Attributes:
         start: Where each node's edges begin, [N + 1].
         other: The node at the other end, [E].
-        order: The number of every edge, [E]; None where the edges stand in this order already.
+        order: The place of every edge before sorting, [E]; None if the edges were sorted already.
     """
 
     start: Tensor
@@ -26,7 +26,14 @@ class SortedEdges(NamedTuple):
 
     @classmethod
     def of(cls, by: Tensor, other: Tensor, num_nodes: int, needless: Tensor | None = None) -> "SortedEdges":
-        """From the end to order by, the other end of every edge, the number of nodes, and the edges to leave out."""
+        """Sorts edges by one end.
+
+        Args:
+            by: The end to sort by, [E].
+            other: The other end, [E].
+            num_nodes: The number of nodes N.
+            needless: Whether to leave an edge out, [E].
+        """
         if needless is not None:
             by = torch.where(needless, num_nodes, by)  # behind those of the last node
         start = F.pad(segment.count(by, num_nodes + 1)[:-1].cumsum(0), (1, 0))
@@ -36,7 +43,7 @@ class SortedEdges(NamedTuple):
         return cls(start, other.index_select(0, order), order)
 
     def sum(self, values: Tensor, weight: Tensor | None) -> Tensor:
-        """For every node the sum of the values at the other ends, by ``embedding_bag``."""
+        """Adds up the values at the other ends of every node's edges, [N, d], by ``embedding_bag``."""
         if weight is not None and self.order is not None:
             weight = weight.index_select(0, self.order)
         return F.embedding_bag(

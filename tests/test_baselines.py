@@ -1,4 +1,4 @@
-"""The baselines without a neural network, the kernels against a slow count of what they compare."""
+"""The baselines without a neural network; kernels against a slow count of subtrees and paths."""
 
 import builtins
 from collections import Counter
@@ -28,7 +28,7 @@ def networks(graphs):
 
 
 def subtrees(network, iterations=5) -> Counter:
-    """Weisfeiler-Lehman: labels and, time after time, labels with those of the neighbours."""
+    """Weisfeiler-Lehman: labels, and in every iteration labels with those of the neighbours."""
     labels = dict(network.nodes(data="label"))
     found = Counter((0, label) for label in labels.values())
     for iteration in range(1, iterations + 1):
@@ -69,7 +69,7 @@ def test_kernels_learn_planted_motifs(kernel):
     assert accuracy > 0.9 > MajorityClass().fit(train).score(test)
 
 
-def test_comparing_equals_the_part_of_the_whole():
+def test_similarities_with_new_graphs_are_those_of_the_whole_matrix():
     graphs = planted(30, feature_noise=0.5, seed=4)
     train, test = list(range(20)), list(range(20, 30))
     whole = kernel_matrix(graphs, "wl")
@@ -117,7 +117,7 @@ def test_wrong_input_is_explained(monkeypatch):
     graphs = planted(4, seed=0)
     with pytest.raises(InputError, match=r"no graph kernel 'rbf'. Choose one of wl, sp"):
         kernel_matrix(graphs, "rbf")
-    with pytest.raises(InputError, match="planted has no classes"):
+    with pytest.raises(InputError, match="planted has no labels"):
         MajorityClass().fit(replace(graphs, y=None))
     real_import = builtins.__import__
 

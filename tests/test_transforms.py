@@ -64,21 +64,21 @@ def test_compiles_without_a_break(aggr, device):
 
 @pytest.mark.parametrize("aggr", NAMES)
 @pytest.mark.parametrize("shared", [True, False], ids=["same nodes", "own nodes"])
-def test_lifts_over_replicas(aggr, shared, device):
-    replicas = [Small(aggr).to(device) for _ in range(3)]
-    parameters, buffers = stack_module_state(replicas)
-    batches = [batch(12, 4, device) for _ in replicas]
+def test_vmapped_over_models(aggr, shared, device):
+    models = [Small(aggr).to(device) for _ in range(3)]
+    parameters, buffers = stack_module_state(models)
+    batches = [batch(12, 4, device) for _ in models]
     x, index = torch.stack([b[0] for b in batches]), batches[0][1]
 
     def losses(parameters, buffers, x):
-        logits, alignment = functional_call(replicas[0], (parameters, buffers), (x, index, 4))
+        logits, alignment = functional_call(models[0], (parameters, buffers), (x, index, 4))
         return logits.square().sum() + alignment
 
     x = x[0] if shared else x
     dims = (0, 0, None if shared else 0)
     together = vmap(losses, dims)(parameters, buffers, x)
     gradients = vmap(grad(losses), dims)(parameters, buffers, x)
-    for r, model in enumerate(replicas):
+    for r, model in enumerate(models):
         logits, alignment = model(x if shared else x[r], index, 4)
         loss = logits.square().sum() + alignment
         torch.testing.assert_close(together[r], loss)
@@ -87,19 +87,19 @@ def test_lifts_over_replicas(aggr, shared, device):
             torch.testing.assert_close(gradients[name][r], parameter.grad, atol=1e-5, rtol=1e-4)
 
 
-def test_lifts_over_prototypes_alone():
+def test_vmapped_over_prototypes_alone():
     readout, (x, index, _) = SSRead(D, K), batch(12, 4)
     prototypes = torch.randn(5, K, D)
-    lifted = vmap(lambda p: functional_call(readout, {"prototypes": p}, (x, index), {"dim_size": 4}))(prototypes)
-    for p, out in zip(prototypes, lifted, strict=True):
+    together = vmap(lambda p: functional_call(readout, {"prototypes": p}, (x, index), {"dim_size": 4}))(prototypes)
+    for p, out in zip(prototypes, together, strict=True):
         torch.testing.assert_close(out, functional_call(readout, {"prototypes": p}, (x, index), {"dim_size": 4}))
 
 
-def test_lifts_over_batches_of_their_own():
+def test_vmapped_over_batches():
     readout = SSRead(D, K, "max")
     x, index = torch.randn(5, 12, D), torch.randint(4, (5, 12))
-    lifted = vmap(lambda x, index: readout(x, index, dim_size=4))(x, index)
-    torch.testing.assert_close(lifted, torch.stack([readout(x[r], index[r], dim_size=4) for r in range(5)]))
+    together = vmap(lambda x, index: readout(x, index, dim_size=4))(x, index)
+    torch.testing.assert_close(together, torch.stack([readout(x[r], index[r], dim_size=4) for r in range(5)]))
 
 
 SIZES = {"x": {0: Dim("nodes")}, "index": {0: Dim("nodes")}, "graphs": {0: Dim("graphs")}}

@@ -1,4 +1,4 @@
-"""Your own data: train a model, keep it, and use it on new graphs."""
+"""Your own data: train a model, save it, and use it on new graphs."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""A training that survives being killed: what it needs to go on, in one file that is replaced as a whole."""
+"""Checkpoints: everything a killed training needs to continue, in one file that is replaced as a whole."""
 
 import json
 import time
@@ -17,14 +17,15 @@ __all__ = ["CheckpointFile"]
 
 
 class CheckpointFile:
-    """Keeps a single model's training in a file; see :class:`ssread.train.fit.Checkpoint`.
+    """The checkpoint of one model's training in a file; see :class:`ssread.train.fit.Checkpoint`.
 
-    A training that goes on from it gives the same numbers, bit for bit on the same machine, as one never interrupted.
+    A training that continues from it gives bit for bit the same numbers, on the same machine, as one that was never
+    interrupted.
 
     Args:
         path: The file.
         engine: The model in training.
-        every: Seconds between two writings; a training killed in between repeats the passes since the last.
+        every: Least seconds between two checkpoints; a killed training repeats the epochs since the last.
     """
 
     def __init__(self, path: Path, engine: Single, every: float = 10.0):
@@ -39,16 +40,16 @@ class CheckpointFile:
         try:
             with safe_open(self.path, "pt") as file:
                 plain = json.loads(file.metadata()["loop"])
-                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
-            self._engine.restore(_part(tensors, "engine"))
-            best = _part(tensors, "best")
-            loop.best.state = {name: value.clone() for name, value in _part(tensors, "state").items()}
+                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
+            self._engine.restore(_with_prefix(tensors, "engine"))
+            best = _with_prefix(tensors, "best")
+            loop.best.state = {name: value.clone() for name, value in _with_prefix(tensors, "state").items()}
             loop.best.epoch, loop.best.accuracy, loop.best.loss = best["epoch"], best["accuracy"], best["loss"]
             loop.generators[0].set_state(tensors["order"])
             loop.curves[0].update(plain["curves"])
             return int(plain["epoch"])
         except (OSError, SafetensorError, LookupError, TypeError, ValueError, RuntimeError) as error:
-            raise InputError(f"{self.path} is damaged ({error}): remove it, and the training begins anew.") from None
+            raise InputError(f"{self.path} is damaged ({error}): remove it to start the training again.") from None
 
     def keep(self, loop: Loop, epoch: int) -> None:
         """See :class:`ssread.train.fit.Checkpoint`."""
@@ -56,12 +57,14 @@ class CheckpointFile:
             return
         best = {"epoch": loop.best.epoch, "accuracy": loop.best.accuracy, "loss": loop.best.loss}
         tensors = {"order": loop.generators[0].get_state()}
-        for part, own in (("engine", self._engine.snapshot()), ("best", best), ("state", loop.best.state)):
-            tensors |= {f"{part}/{name}": value.contiguous() for name, value in own.items()}
+        for prefix, values in (("engine", self._engine.snapshot()), ("best", best), ("state", loop.best.state)):
+            tensors |= {f"{prefix}/{name}": value.contiguous() for name, value in values.items()}
         with replacing(self.path) as new:
             save_file(tensors, new, {"loop": json.dumps({"epoch": epoch, "curves": loop.curves[0]})})
         self._written = time.monotonic()
 
 
-def _part(tensors: dict[str, Tensor], part: str) -> dict[str, Tensor]:
-    return {name.removeprefix(f"{part}/"): value for name, value in tensors.items() if name.startswith(f"{part}/")}
+def _with_prefix(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    """The tensors whose names begin with ``prefix/``, without it."""
+    start = f"{prefix}/"
+    return {name.removeprefix(start): value for name, value in tensors.items() if name.startswith(start)}

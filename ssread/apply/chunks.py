@@ -1,6 +1,6 @@
-"""New graphs, piece by piece: what does not fit into memory is never there as a whole, and no bad row stops the rest.
+"""New graphs, chunk by chunk: the data need not fit into memory, and a bad row does not stop the others.
 
-A piece is some rows of a source as they stand there. It travels to a worker process and becomes graphs in that process.
+A chunk holds some rows of a source as they were read. It is sent to a worker process, which makes graphs of them.
 """
 
 import os
@@ -12,11 +12,12 @@ from typing import Any, Protocol
 import networkx as nx
 
 from ssread.apply.features import Features
-from ssread.apply.graph_inputs import options_taken
+from ssread.apply.graph_inputs import check_options, options_of
 from ssread.data.classes import is_missing
 from ssread.data.graphset import GraphSet
 from ssread.data.load import MOLECULE_ENDINGS, find_reader
-from ssread.data.molecule_files import Block, Columns, read_blocks
+from ssread.data.molecule_files import read_blocks
+from ssread.data.molecule_rows import Block, Columns
 from ssread.data.molecules import problems_of, to_graphs
 from ssread.data.network_files import find_files, read_graph
 from ssread.data.networks import from_networkx, read_networks
@@ -24,19 +25,19 @@ from ssread.errors import InputError
 
 __all__ = ["Chunk", "Rows", "chunks_of"]
 
-#: Rows that are worked on at a time.
-PIECE = 1000
+#: Rows per chunk.
+CHUNK_ROWS = 1000
 
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of a piece, and the graphs of those that could be used.
+    """The rows of a chunk, and the graphs of those that are usable.
 
     Attributes:
-        ids: What every row is called.
-        texts: The SMILES of every row; ``None`` where there are none.
-        problems: What is wrong with a row, by its place in the piece.
-        graphs: The graphs of the other rows in their order; ``None`` where there is none.
+        ids: The id of every row.
+        texts: The SMILES of every row; ``None`` where the source has none.
+        problems: What is wrong with a row, by its index in the chunk.
+        graphs: The graphs of all other rows, in order; ``None`` where there are none.
     """
 
     ids: Sequence[str]
@@ -46,8 +47,8 @@ class Rows:
 
     @property
     def usable(self) -> list[int]:
-        """The places of the rows that have a graph."""
-        return [place for place in range(len(self.ids)) if place not in self.problems]
+        """The indices of the rows that have a graph."""
+        return [index for index in range(len(self.ids)) if index not in self.problems]
 
 
 class Chunk(Protocol):
@@ -56,25 +57,22 @@ class Chunk(Protocol):
     def __len__(self) -> int: ...
 
     def read(self, features: Features) -> Rows:
-        """The graphs of these rows, their features made as in training."""
+        """Makes graphs of the rows, with features as in training."""
 
 
 def chunks_of(features: Features, data: Any, **options: Any) -> Iterator[Chunk]:
-    """The graphs of a source, some at a time, in their order.
+    """Yields the rows of a source in order, some at a time.
 
-    Files of molecules and folders of graph files are read piece by piece; of everything else the whole set is.
+    Files of molecules and folders of graph files are read chunk by chunk, everything else at once.
 
     Args:
-        features: What the model's graphs look like.
+        features: The features of the model's graphs.
         data: As for :meth:`ssread.apply.TrainedModel.read`.
-        options: Where things stand: ``smiles`` and ``id`` columns.
+        options: Where to find things in the data: ``smiles`` and ``id`` columns.
     """
-    taken = [name for name in options_taken(data) if name not in ("on_error", "name")]
-    kept = {name: value for name, value in features.options.items() if name in taken}
-    for name in options:
-        if name not in taken:
-            there = f"there are {', '.join(taken)}" if taken else "there are none"
-            raise InputError(f"There is no option {name!r} here: {there}.")
+    allowed = [name for name in options_of(data) if name not in ("on_error", "name")]
+    check_options(options, allowed)
+    trained_with = {name: value for name, value in features.options.items() if name in allowed}
     if isinstance(data, str | os.PathLike):
         reader, path = find_reader(data)
         if path is not None and path.suffix.lower() in MOLECULE_ENDINGS and path.is_file():
@@ -82,19 +80,21 @@ def chunks_of(features: Features, data: Any, **options: Any) -> Iterator[Chunk]:
                 smiles=options.get("smiles", "smiles"),
                 label=None,
                 id=options.get("id"),
-                hydrogens=bool(kept.get("hydrogens", False)),
+                hydrogens=bool(trained_with.get("hydrogens", False)),
             )
-            return (MoleculeChunk(block, kept) for block in read_blocks(path, columns, PIECE))
+            return (MoleculeChunk(block, trained_with) for block in read_blocks(path, columns, CHUNK_ROWS))
         if reader is read_networks and path is not None:
             files = find_files(path)
-            kept = {name: value for name, value in kept.items() if name != "label"}
-            return (FilesChunk(path, files[n : n + PIECE], kept) for n in range(0, len(files), PIECE))
+            return (
+                FilesChunk(path, files[start : start + CHUNK_ROWS], trained_with)
+                for start in range(0, len(files), CHUNK_ROWS)
+            )
     elif not isinstance(data, GraphSet):
         data = list(data)
         if data and isinstance(data[0], str):
-            return (_listed(data, n, kept) for n in range(0, len(data), PIECE))
+            return (_smiles_chunk(data, start, trained_with) for start in range(0, len(data), CHUNK_ROWS))
     graphs = features.load(data, **options)
-    return (SetChunk(graphs[n : n + PIECE]) for n in range(0, len(graphs), PIECE))
+    return (GraphSetChunk(graphs[start : start + CHUNK_ROWS]) for start in range(0, len(graphs), CHUNK_ROWS))
 
 
 @dataclass(frozen=True)
@@ -111,16 +111,15 @@ class MoleculeChunk:
         """See :class:`Chunk`."""
         rows = self.block.parse()
         ids = [
-            str(number) if rows.ids is None or is_missing(rows.ids[place]) else str(rows.ids[place])
-            for place, number in enumerate(rows.numbers)
+            str(number) if rows.ids is None or is_missing(rows.ids[index]) else str(rows.ids[index])
+            for index, number in enumerate(rows.numbers)
         ]
-        place_of = {number: place for place, number in enumerate(rows.numbers)}
-        problems = {place_of[n]: f"{what} it" for what, numbers in problems_of(rows).items() for n in numbers}
+        index_of = {number: index for index, number in enumerate(rows.numbers)}
+        problems = {index_of[n]: f"{what} it" for what, numbers in problems_of(rows).items() for n in numbers}
         if len(problems) == len(ids):
             return Rows(ids, rows.texts, problems, None)
-        plain = replace(rows, ids=None)  # graphs are then called by the number of their row
         graphs = to_graphs(
-            plain,
+            replace(rows, ids=None),  # the id of a graph is then the number of its row
             self.block.path.stem,
             str(self.block.path),
             on_error="skip",
@@ -147,38 +146,38 @@ class FilesChunk:
         ids = [path.relative_to(self.folder).as_posix() for path in self.files]
         problems: dict[int, str] = {}
         networks: dict[int, nx.Graph] = {}
-        for place, path in enumerate(self.files):
+        for index, path in enumerate(self.files):
             try:
-                networks[place] = read_graph(path)
+                networks[index] = read_graph(path)
             except InputError as error:
-                problems[place] = str(error)
+                problems[index] = str(error)
 
-        def together(places: list[int]) -> list[int]:
-            """The places of those that can be read; where some cannot, each half is tried on its own."""
+        def convert(indices: list[int]) -> GraphSet:
+            some, names = [networks[index] for index in indices], [ids[index] for index in indices]
+            return from_networkx(some, ids=names, name=self.folder.name, **self.options)
+
+        def convertible(indices: list[int]) -> list[int]:
+            """Those that can be converted; where some cannot, each half is tried on its own."""
             try:
-                if places:
-                    self._graphs([networks[place] for place in places], [ids[place] for place in places])
-                return places
+                if indices:
+                    convert(indices)
+                return indices
             except InputError as error:
-                if len(places) == 1:
-                    problems[places[0]] = str(error)
+                if len(indices) == 1:
+                    problems[indices[0]] = str(error)
                     return []
-            half = len(places) // 2
-            return together(places[:half]) + together(places[half:])
+            half = len(indices) // 2
+            return convertible(indices[:half]) + convertible(indices[half:])
 
-        usable = together(list(networks))
+        usable = convertible(list(networks))
         if not usable:
             return Rows(ids, None, problems, None)
-        graphs = self._graphs([networks[place] for place in usable], [ids[place] for place in usable])
-        return _arranged(features, graphs, ids, None, problems)
-
-    def _graphs(self, networks: list[nx.Graph], ids: list[str]) -> GraphSet:
-        return from_networkx(networks, ids=ids, name=self.folder.name, **self.options)
+        return _arranged(features, convert(usable), ids, None, problems)
 
 
 @dataclass(frozen=True)
-class SetChunk:
-    """Graphs of a set that is in memory."""
+class GraphSetChunk:
+    """Graphs of a set in memory."""
 
     graphs: GraphSet
 
@@ -194,19 +193,19 @@ class SetChunk:
 def _arranged(
     features: Features, graphs: GraphSet, ids: Sequence[str], texts: Sequence[str] | None, problems: dict[int, str]
 ) -> Rows:
-    """The rows with the graphs that fit the model; the others become problems."""
-    graphs, strange = features.arrange_usable(graphs)
-    if strange:
-        usable = [place for place in range(len(ids)) if place not in problems]
-        problems = problems | {usable[number]: sentence for number, sentence in strange.items()}
-        kept = [number for number in range(len(graphs)) if number not in strange]
-        if not kept:
+    """The rows with their graphs in the columns of the model; a graph that does not fit becomes a problem."""
+    graphs, misfits = features.arrange_usable(graphs)
+    if misfits:
+        usable = [index for index in range(len(ids)) if index not in problems]
+        problems = problems | {usable[number]: sentence for number, sentence in misfits.items()}
+        fitting = [number for number in range(len(graphs)) if number not in misfits]
+        if not fitting:
             return Rows(ids, texts, problems, None)
-        graphs = graphs[kept]
+        graphs = graphs[fitting]
     return Rows(ids, texts, problems, graphs)
 
 
-def _listed(smiles: list[str], start: int, options: dict[str, Any]) -> MoleculeChunk:
-    part = smiles[start : start + PIECE]
+def _smiles_chunk(smiles: list[str], start: int, options: dict[str, Any]) -> MoleculeChunk:
+    part = smiles[start : start + CHUNK_ROWS]
     numbers = range(start, start + len(part))
     return MoleculeChunk(Block(Path("molecules"), "molecule", numbers, smiles=part), options)

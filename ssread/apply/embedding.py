@@ -1,4 +1,4 @@
-"""``ssread embed``: the vectors a model makes of new graphs."""
+"""``ssread embed``: graph vectors of new graphs."""
 
 import os
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ import torch
 
 from ssread.apply.checks import VECTORS, check_ending
 from ssread.apply.chunks import Rows
-from ssread.apply.output_tables import Progress, Written, table_of, watched, write_tables
+from ssread.apply.output_tables import RowsCallback, Written, table_of, with_progress, write_tables
 from ssread.apply.streaming import Model, stream
 from ssread.apply.trained_model import TrainedModel
 from ssread.common.files import replacing
@@ -24,7 +24,13 @@ Floats = npt.NDArray[np.float32]
 
 @overload
 def embed(
-    model: Model, data: Any, out: None = None, *, workers: int | None = None, progress: Progress = None, **options: Any
+    model: Model,
+    data: Any,
+    out: None = None,
+    *,
+    workers: int | None = None,
+    progress: RowsCallback = None,
+    **options: Any,
 ) -> Floats: ...
 
 
@@ -35,7 +41,7 @@ def embed(
     out: str | os.PathLike[str],
     *,
     workers: int | None = None,
-    progress: Progress = None,
+    progress: RowsCallback = None,
     **options: Any,
 ) -> Written: ...
 
@@ -46,21 +52,20 @@ def embed(
     out: str | os.PathLike[str] | None = None,
     *,
     workers: int | None = None,
-    progress: Progress = None,
+    progress: RowsCallback = None,
     **options: Any,
 ) -> Floats | Written:
-    """Graph vectors of new graphs, a row for every row of the data in its order; NaN where one could not be read.
+    """Computes graph vectors of new graphs: a row for every row of the data, in the same order; NaN for unusable rows.
 
-    The vector of a model with SSRead is that of position 0, then of position 1, ...; those of several members stand
-    side by side.
+    With SSRead the vectors of position 0, position 1, ... are concatenated, and so are the vectors of several members.
 
     Args:
-        model: A trained model, or its directory.
+        model: A trained model, or its folder.
         data: As for :func:`ssread.apply.predict`, like ``workers``, ``progress`` and ``options``.
         out: A ``.parquet`` or ``.csv`` file (columns ``id``, ``v0``, ``v1``, ..., ``problem``) or a ``.npy`` file (the
             vectors alone) to write instead of returning an array; written all or nothing.
     """
-    tables = watched(stream(model, data, embedding_table, workers, **options), progress)
+    tables = with_progress(stream(model, data, embedding_table, workers, **options), progress)
     if out is None:
         return np.concatenate([_matrix(table) for table in tables])
     path = Path(out)
@@ -69,7 +74,7 @@ def embed(
 
 
 def embedding_table(model: TrainedModel, rows: Rows) -> pyarrow.Table:
-    """The graph vectors of the rows of a piece."""
+    """The graph vectors of the rows of a chunk."""
     width = sum(member.readout.out_channels for member in model.models)
     vectors: Floats | None = None
     if rows.graphs is not None:
@@ -86,7 +91,7 @@ def _matrix(table: pyarrow.Table) -> Floats:
 
 
 def _write_npy(tables: Iterable[pyarrow.Table], path: Path) -> Written:
-    """One array, written row by row: NumPy leaves room in the header for the number of rows to grow."""
+    """Writes one array row by row; the header is rewritten at the end, when the number of rows is known."""
     rows = problems = 0
     with replacing(path) as new, new.open("w+b") as file:
         width = 0

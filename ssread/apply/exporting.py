@@ -1,8 +1,7 @@
-"""``ssread export``: a trained model as one file that runs without ssread, checked against our own output."""
+"""``ssread export``: a trained model as one file that runs without ssread, its output checked against ours."""
 
 import logging
 import os
-import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,24 +15,25 @@ from torch.export import Dim
 from ssread.apply.checks import export_path
 from ssread.apply.streaming import Model, as_model
 from ssread.apply.trained_model import TrainedModel
+from ssread.common.files import replacing
 from ssread.errors import InputError, missing_extra
 from ssread.models.classifier import GraphClassifier
 
-__all__ = ["Exportable", "example", "export"]
+__all__ = ["Exportable", "example_inputs", "export"]
 
 TOLERANCE = 1e-4
 
-#: Nodes, edges and graphs of the batches an exported file is checked with; the first is what it is traced with.
-SIZES = ((12, 20, 4), (40, 90, 7), (3, 2, 2), (1, 0, 1))
+#: Nodes, edges and graphs of the batches that an exported file is checked with; it is traced with the first.
+CHECKED_SIZES = ((12, 20, 4), (40, 90, 7), (3, 2, 2), (1, 0, 1))
 
 
 class Exportable(nn.Module):
     """A trained model as a plain function of tensors.
 
-    Inputs: ``x`` [N, F]; ``edge_index`` [2, E]; ``edge_attr`` [E, D] where the model was trained with edge features;
-    ``batch`` [N], the graph of every node; ``graphs`` [B], the numbers 0, 1, ... (its length tells how many there are).
+    Inputs: ``x`` [N, F]; ``edge_index`` [2, E]; ``edge_attr`` [E, D] if the model was trained with edge features;
+    ``batch`` [N], the graph of every node; ``graphs`` [B], the numbers 0, 1, ... (its length is the number of graphs).
     Outputs: ``probabilities`` [B, C], the mean over the members, and ``positions`` [N], the first member's structural
-    position of every node (of every row that is read where the encoder pools).
+    position of every node (if the encoder pools: of every row that the readout gets).
     """
 
     def __init__(self, model: TrainedModel):
@@ -51,34 +51,27 @@ class Exportable(nn.Module):
 
 
 def export(model: Model, format: str = "onnx", out: str | os.PathLike[str] | None = None) -> Path:
-    """Writes a model as ONNX or as a torch.export program, for batches of any size.
+    """Writes a model as ONNX or as a torch.export program, for batches of any size; returns the file.
 
-    The file is run with batches of several sizes before it gets its name; where its output is not ours, there is no
-    file but an error.
+    The file is run with batches of several sizes first. If its output differs from ours, an error is raised and no file
+    is left.
 
     Args:
-        model: A trained model, or its directory.
+        model: A trained model, or its folder.
         format: ``onnx``, or ``torch`` for ``torch.export`` (loaded with ``torch.export.load``).
-        out: The file, by default beside the directory, with its name and the format's ending.
+        out: The file; by default next to the model's folder, with its name and the format's ending.
     """
     path = export_path(None if isinstance(model, TrainedModel) else model, format, out)
     trained = as_model(model)
     module = Exportable(trained).eval()
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
-            new = Path(folder) / path.name
-            with _quiet(), _reasons(trained, format):
-                run = _write_onnx(trained, module, new) if format == "onnx" else _write_torch(trained, module, new)
-                _compare(trained, module, run)
-            os.replace(new, path)
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror or error}. Nothing was left there.") from None
+    with replacing(path) as new, _quiet(), _failures_as_sentences(trained, format):
+        run = _write_onnx(trained, module, new) if format == "onnx" else _write_torch(trained, module, new)
+        _check(trained, module, run)
     return path
 
 
-def example(model: TrainedModel, nodes: int, edges: int, graphs: int, seed: int = 0) -> dict[str, Tensor]:
-    """The inputs of an exported model for made-up graphs of these sizes; the last graph is empty if there are more."""
+def example_inputs(model: TrainedModel, nodes: int, edges: int, graphs: int, seed: int = 0) -> dict[str, Tensor]:
+    """Inputs of an exported model: random graphs of these sizes; of several graphs the last is empty."""
     generator = torch.Generator().manual_seed(seed)
     batch = torch.arange(nodes) * max(graphs - 1, 1) // nodes
     source = torch.randint(nodes, (edges,), generator=generator)
@@ -107,23 +100,25 @@ def _shapes(inputs: dict[str, Tensor]) -> tuple[Any, ...]:
     return x, edge_index, tuple(rest)
 
 
-Runs = Callable[[dict[str, Tensor]], list[Tensor]]
+#: Runs an exported file: from inputs by name to its outputs.
+RunFile = Callable[[dict[str, Tensor]], list[Tensor]]
 
 
-def _write_torch(model: TrainedModel, module: Exportable, path: Path) -> Runs:
-    program = _program(model, module)
-    torch.export.save(program, path)
-    loaded = torch.export.load(path).module()
+def _write_torch(model: TrainedModel, module: Exportable, path: Path) -> RunFile:
+    with path.open("wb") as file:
+        torch.export.save(_program(model, module), file)
+    with path.open("rb") as file:
+        loaded = torch.export.load(file).module()
     return lambda inputs: list(loaded(*inputs.values()))
 
 
-def _write_onnx(model: TrainedModel, module: Exportable, path: Path) -> Runs:
+def _write_onnx(model: TrainedModel, module: Exportable, path: Path) -> RunFile:
     try:
         import onnxruntime
         import onnxscript  # noqa: F401 - torch's exporter needs it
     except ImportError as error:
         raise missing_extra((error.name or "onnx").split(".")[0], "export", "Exporting to ONNX") from error
-    names = list(example(model, *SIZES[0]))
+    names = list(example_inputs(model, *CHECKED_SIZES[0]))
     program = _program(model, module)
     torch.onnx.export(
         program,
@@ -146,7 +141,7 @@ def _write_onnx(model: TrainedModel, module: Exportable, path: Path) -> Runs:
 
 
 def _stable_sort(self: Any, stable: bool = True, dim: int = -1, descending: bool = False) -> Any:
-    """Torch's stable sort in ONNX, which torch's exporter lacks: of equal values TopK takes the earlier first."""
+    """Torch's stable sort, which torch's ONNX exporter lacks: TopK keeps equal values in order."""
     from onnxscript import opset18 as op
 
     size = op.Shape(self, start=dim, end=dim + 1 if dim != -1 else None)
@@ -154,42 +149,44 @@ def _stable_sort(self: Any, stable: bool = True, dim: int = -1, descending: bool
 
 
 def _program(model: TrainedModel, module: Exportable) -> Any:
-    inputs = example(model, *SIZES[0])
+    inputs = example_inputs(model, *CHECKED_SIZES[0])
     return torch.export.export(module, tuple(inputs.values()), dynamic_shapes=_shapes(inputs))
 
 
-def _compare(model: TrainedModel, module: Exportable, run: Runs) -> None:
-    """That the file gives what we give, at other sizes than the one it was traced with."""
-    for seed, sizes in enumerate(SIZES):
-        inputs = example(model, *sizes, seed=seed)
+def _check(model: TrainedModel, module: Exportable, run: RunFile) -> None:
+    """Raises an ``InputError`` if the outputs of the file differ from ours, also for sizes it was not traced with."""
+    for seed, sizes in enumerate(CHECKED_SIZES):
+        inputs = example_inputs(model, *sizes, seed=seed)
         with torch.no_grad():
             expected = module(*inputs.values())
         for name, ours, theirs in zip(("probabilities", "positions"), expected, run(inputs), strict=True):
             gap = float((ours.double() - theirs.double()).abs().max()) if ours.shape == theirs.shape else float("inf")
             if not gap <= TOLERANCE:
                 raise InputError(
-                    f"The exported model is not ours: its {name} differ by {gap:.2g} for {sizes[0]} nodes in "
+                    f"The {name} of the exported model differ from ours by {gap:.2g} for {sizes[0]} nodes in "
                     f"{sizes[2]} graphs. Nothing was written."
                 )
 
 
 @contextmanager
-def _reasons(model: TrainedModel, format: str) -> Iterator[None]:
-    """Turns whatever an exporter or a runtime trips over into a sentence."""
+def _failures_as_sentences(model: TrainedModel, format: str) -> Iterator[None]:
+    """Turns the errors of exporters and runtimes into sentences."""
     try:
         yield
     except (InputError, OSError):
         raise
-    except Exception as error:  # they raise all kinds
+    except Exception as error:  # they raise errors of all kinds
         name = (model.models[0].hyperparameters or {}).get("name")
         lines = [line.strip() for line in str(error).split("\n") if line.strip()]
         reason = next((line for line in lines if "Error" in line), lines[0] if lines else type(error).__name__)
-        raise InputError(f"A {name} model cannot be exported to {format} for any size: {reason[:200]}") from None
+        raise InputError(
+            f"A {name} model cannot be exported to {format} for batches of any size: {reason[:200]}"
+        ) from None
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keeps the exporters' own remarks back; what goes wrong is raised."""
+    """Silences the log messages and warnings of the exporters; their errors are still raised."""
     before = logging.root.manager.disable
     logging.disable(logging.WARNING)
     try:

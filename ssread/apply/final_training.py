@@ -1,4 +1,4 @@
-"""The final models: trained on all graphs but the tenth that says when to stop, one or several that vote."""
+"""The final models: one or several members, trained on all graphs but those held out for early stopping."""
 
 import dataclasses
 import json
@@ -22,19 +22,19 @@ from ssread.data.graphset import GraphSet
 from ssread.data.splits import Fold
 from ssread.errors import InputError
 from ssread.models.classifier import GraphClassifier
-from ssread.models.factory import model_for
 from ssread.train.fit import fit
+from ssread.train.make_objective import model_of
 from ssread.train.runs import Run, RunResult, Training
 from ssread.train.single import Single
 
 __all__ = ["Member", "hold_out", "train_members"]
 
-#: Told after every pass of a model: which one, and the pass.
-Watch = Callable[[int, int], None]
+#: Callback, called with (member, epoch) after every epoch of a member.
+EpochCallback = Callable[[int, int], None]
 
 
 class Member(NamedTuple):
-    """A trained model and how its training went."""
+    """A trained model and its training history."""
 
     model: GraphClassifier
     curves: dict[str, list[float]]
@@ -51,21 +51,21 @@ def train_members(
     device: str = "cpu",
     workers: int = 1,
     folder: Path | None = None,
-    watch: Watch = lambda *_: None,
+    progress: EpochCallback = lambda *_: None,
 ) -> list[Member]:
-    """Trains one model per run on all graphs but a share held out for early stopping, another share for every seed.
+    """Trains one model per run on all graphs but a share held out for early stopping, which depends on the seed.
 
-    On a CPU one after another, or in worker processes where there are several of both; on a GPU all as one cohort.
+    On a CPU the models are trained one after another or in worker processes, on a GPU together as one cohort.
 
     Args:
         graphs: The labelled graphs.
         runs: Arguments of the models and their seeds; the models have equal shapes.
-        training: How.
+        training: The training settings.
         held_out: The share that is held out.
         device: ``cpu`` or ``cuda``.
         workers: Worker processes on a CPU.
-        folder: Keeps finished models and checkpoints, so that a training that was killed goes on there.
-        watch: Told of every pass (in worker processes: of every model that is done, as pass 0).
+        folder: Keeps finished models and checkpoints, so that a killed training can continue.
+        progress: Called after every epoch; with worker processes once for every finished model, as epoch 0.
     """
     if folder is None:
         with tempfile.TemporaryDirectory(prefix="ssread-") as temporary:
@@ -77,45 +77,45 @@ def train_members(
                 device=device,
                 workers=workers,
                 folder=Path(temporary),
-                watch=watch,
+                progress=progress,
             )
     tasks = [_Task(folder, n, run, hold_out(graphs, held_out, run.seed), training) for n, run in enumerate(runs)]
-    left = [task for task in tasks if not task.path.is_file()]
+    missing = [task for task in tasks if not task.path.is_file()]
     if torch.device(device).type != "cpu":
-        _train_cohort(graphs, left, device, watch)
-    elif min(len(left), workers) < 2:
+        _train_cohort(graphs, missing, device, progress)
+    elif min(len(missing), workers) < 2:
         with one_thread():
-            for task in left:
-                task.train(graphs, watch)
+            for task in missing:
+                task.train(graphs, progress)
     else:
         graphs.save(folder / "graphs.safetensors")
         with parallel_config(backend="loky", inner_max_num_threads=1):
-            pool = Parallel(n_jobs=min(workers, len(left)), return_as="generator_unordered")
-            for number in pool(delayed(_train_in_worker)(folder, task, os.getpid()) for task in left):
-                watch(number, 0)
+            pool = Parallel(n_jobs=min(workers, len(missing)), return_as="generator_unordered")
+            for number in pool(delayed(_train_in_worker)(folder, task, os.getpid()) for task in missing):
+                progress(number, 0)
     return [task.read(graphs) for task in tasks]
 
 
 def hold_out(graphs: GraphSet, share: float, seed: int) -> Fold:
-    """All graphs for training but a share, at least one graph of every class, that says when to stop."""
+    """Splits off a share of the graphs, at least one of every class, for early stopping."""
     if graphs.y is None:
-        raise InputError(f"{graphs.name} has no labels: training needs a class for each graph.")
+        raise InputError(f"{graphs.name} has no labels: every graph needs a class to train on.")
     labels = graphs.y.cpu().numpy()
-    members = torch.bincount(graphs.y.cpu(), minlength=graphs.num_classes)
-    if int((members > 0).sum()) < 2:
-        raise InputError(f"{graphs.name} has graphs of one class only: there is nothing to tell apart.")
-    if bool((members == 1).any()):
-        name = graphs.class_names[int((members == 1).nonzero()[0])]
-        raise InputError(f"Class {name!r} of {graphs.name} has one graph only: leave the class out, or find more.")
-    size = max(round(share * len(labels)), int((members > 0).sum()))
+    counts = torch.bincount(graphs.y.cpu(), minlength=graphs.num_classes)
+    if int((counts > 0).sum()) < 2:
+        raise InputError(f"{graphs.name} has graphs of one class only: there is nothing to learn.")
+    if bool((counts == 1).any()):
+        name = graphs.class_names[int((counts == 1).nonzero()[0])]
+        raise InputError(f"Class {name!r} of {graphs.name} has one graph only: add graphs of this class or remove it.")
+    size = max(round(share * len(labels)), int((counts > 0).sum()))
     train, held_out = train_test_split(range(len(labels)), test_size=size, stratify=labels, random_state=seed)
-    nothing = torch.empty(0, dtype=torch.int64)
-    return Fold(torch.tensor(sorted(train)), torch.tensor(sorted(held_out)), nothing)
+    no_test = torch.empty(0, dtype=torch.int64)
+    return Fold(torch.tensor(sorted(train)), torch.tensor(sorted(held_out)), no_test)
 
 
 @dataclasses.dataclass(frozen=True)
 class _Task:
-    """The training of one model, and the file it ends in."""
+    """The training of one model, and the file its result is kept in."""
 
     folder: Path
     number: int
@@ -127,7 +127,7 @@ class _Task:
     def path(self) -> Path:
         return self.folder / f"model-{self.number}.safetensors"
 
-    def train(self, graphs: GraphSet, watch: Watch) -> None:
+    def train(self, graphs: GraphSet, progress: EpochCallback) -> None:
         with torch.random.fork_rng(devices=[]):
             engine = Single(graphs, self.run, self.training)
             checkpoint = CheckpointFile(self.folder / f"checkpoint-{self.number}.safetensors", engine)
@@ -138,7 +138,7 @@ class _Task:
                 [self.run],
                 [self.fold],
                 self.training,
-                progress=lambda _, epoch, __: watch(self.number, epoch),
+                progress=lambda _, epoch, __: progress(self.number, epoch),
                 weights=lambda _, state: kept.update(state),
                 checkpoint=checkpoint,
             )
@@ -148,28 +148,28 @@ class _Task:
     def write(self, result: RunResult, weights: dict[str, Tensor]) -> None:
         if result.failed:
             raise InputError(f"The training failed: {result.failed}. A smaller learning rate may help.")
-        told = {
+        history = {
             "curves": result.curves,
             "best_epoch": result.best_epoch,
             "held_out_accuracy": result.valid_accuracy,
         }
         with replacing(self.path) as new:
-            own = {name: value.detach().cpu().contiguous() for name, value in weights.items()}
-            save_file(own, new, {"training": json.dumps(told)})
+            tensors = {name: value.detach().cpu().contiguous() for name, value in weights.items()}
+            save_file(tensors, new, {"training": json.dumps(history)})
 
     def read(self, graphs: GraphSet) -> Member:
-        with torch.random.fork_rng(devices=[]):  # the weights are read, not drawn
-            model = model_for(graphs, **self.run.model)
+        with torch.random.fork_rng(devices=[]):  # the initial weights are replaced
+            model = model_of(graphs, self.run)
         try:
             with safe_open(self.path, "pt") as file:
-                told: dict[str, Any] = json.loads(file.metadata()["training"])
+                history: dict[str, Any] = json.loads(file.metadata()["training"])
                 model.load_state_dict({name: file.get_tensor(name) for name in file.keys()})  # noqa: SIM118
-            return Member(model, **told)
+            return Member(model, **history)
         except (OSError, SafetensorError, LookupError, TypeError, ValueError, RuntimeError) as error:
-            raise InputError(f"{self.path} is damaged ({error}): remove it, and train again.") from None
+            raise InputError(f"{self.path} is damaged ({error}): remove it and train again.") from None
 
 
-def _train_cohort(graphs: GraphSet, tasks: Sequence[_Task], device: str, watch: Watch) -> None:
+def _train_cohort(graphs: GraphSet, tasks: Sequence[_Task], device: str, progress: EpochCallback) -> None:
     if not tasks:
         return
     from ssread.train.cohort import Cohort
@@ -183,7 +183,7 @@ def _train_cohort(graphs: GraphSet, tasks: Sequence[_Task], device: str, watch: 
         runs,
         folds,
         training,
-        progress=lambda run, epoch, _: watch(number_of[id(run)], epoch),
+        progress=lambda run, epoch, _: progress(number_of[id(run)], epoch),
         weights=lambda run, state: kept.update({id(run): state}),
     )
     for task, result in zip(tasks, results, strict=True):

@@ -1,4 +1,4 @@
-"""Graphs from whatever people have: files and dataset names, SMILES, NetworkX graphs, PyG graphs, graph sets."""
+"""A GraphSet from whatever people have: files, dataset names, SMILES, NetworkX graphs, PyG graphs."""
 
 import inspect
 import os
@@ -15,16 +15,16 @@ from ssread.data.networks import from_networkx
 from ssread.data.pyg import from_pyg
 from ssread.errors import InputError
 
-__all__ = ["graphs_of", "options_taken"]
+__all__ = ["check_options", "graphs_of", "options_of"]
 
 
 def graphs_of(data: Any, **options: Any) -> GraphSet:
-    """A graph set from anything that holds graphs.
+    """Converts anything that holds graphs.
 
     Args:
-        data: A graph set; a file, folder or dataset name for :func:`ssread.data.load`; or a list of SMILES, NetworkX
+        data: A ``GraphSet``; a file, folder or dataset name for :func:`ssread.data.load`; or a list of SMILES, NetworkX
             graphs or PyG ``Data``.
-        options: What the reader of that kind takes; none for a graph set.
+        options: Options of the reader of that kind of data; a ``GraphSet`` takes none.
 
     >>> graphs_of([nx.path_graph(3), nx.cycle_graph(4)]).node_counts.tolist()
     [3, 4]
@@ -32,18 +32,15 @@ def graphs_of(data: Any, **options: Any) -> GraphSet:
     if isinstance(data, str | os.PathLike):
         return load(data, **options)
     if isinstance(data, GraphSet):
-        if options:
-            raise InputError(f"A graph set is taken as it is: there is no option {next(iter(options))!r}.")
+        check_options(options, ())
         return data
-    reader, listed = _reader_of(data)
-    unknown = [name for name in options if name not in options_taken(reader)]
-    if unknown:
-        raise InputError(f"There is no option {unknown[0]!r}: those here are {', '.join(options_taken(reader))}.")
-    return reader(listed, **options)
+    reader, items = _reader_of(data)
+    check_options(options, options_of(reader))
+    return reader(items, **options)
 
 
-def options_taken(source: Any) -> Mapping[str, inspect.Parameter]:
-    """The options that go with a source (or a reader of it), by name."""
+def options_of(source: Any) -> Mapping[str, inspect.Parameter]:
+    """The options of a source (or of a reader function), by name."""
     if isinstance(source, GraphSet):
         return {}
     if isinstance(source, str | os.PathLike):
@@ -54,31 +51,43 @@ def options_taken(source: Any) -> Mapping[str, inspect.Parameter]:
     return dict(list(inspect.signature(source).parameters.items())[first:])
 
 
+def check_options(given: Iterable[str], allowed: Iterable[str]) -> None:
+    """Raises an ``InputError`` for the first option that is not allowed."""
+    allowed = list(allowed)
+    for name in given:
+        if name not in allowed:
+            choices = f"the options here are {', '.join(allowed)}" if allowed else "there are none here"
+            raise InputError(f"There is no option {name!r}: {choices}.")
+
+
 def _reader_of(data: Any) -> tuple[Callable[..., GraphSet], list[Any]]:
+    """The function that reads this kind of graphs, and the graphs as a list."""
     if isinstance(data, nx.Graph | Data):
         data = [data]
     if not isinstance(data, Iterable):
         raise InputError(
-            f"Graphs are given as a graph set, a file or a list of SMILES, NetworkX or PyG graphs, not {_kind(data)}."
+            "Graphs must be a GraphSet, a file or a list of SMILES, NetworkX or PyG graphs, not of type "
+            f"{_type_name(data)}."
         )
-    listed = list(data)
-    if not listed:
+    items = list(data)
+    if not items:
         raise InputError("There are no graphs: the list is empty.")
-    kinds: tuple[tuple[Any, Callable[..., GraphSet]], ...] = (
+    readers: tuple[tuple[Any, Callable[..., GraphSet]], ...] = (
         (str, from_smiles),
         (nx.Graph, from_networkx),
         (Data, from_pyg),
     )
-    for kind, reader in kinds:
-        if isinstance(listed[0], kind):
-            strange = next((n for n, graph in enumerate(listed) if not isinstance(graph, kind)), None)
-            if strange is not None:
+    for kind, reader in readers:
+        if isinstance(items[0], kind):
+            other = next((number for number, graph in enumerate(items) if not isinstance(graph, kind)), None)
+            if other is not None:
                 raise InputError(
-                    f"Graph 0 is {_kind(listed[0])}, but graph {strange} is {_kind(listed[strange])}: give one kind."
+                    f"All graphs must be of one type, but graph 0 is of type {_type_name(items[0])} and graph {other} "
+                    f"of type {_type_name(items[other])}."
                 )
-            return reader, listed
-    raise InputError(f"Graph 0 is {_kind(listed[0])}; a SMILES text, a NetworkX graph or a PyG Data is needed.")
+            return reader, items
+    raise InputError(f"Graph 0 is of type {_type_name(items[0])}: give SMILES, NetworkX graphs or PyG Data.")
 
 
-def _kind(value: Any) -> str:
-    return f"a {type(value).__name__}"
+def _type_name(value: Any) -> str:
+    return type(value).__name__

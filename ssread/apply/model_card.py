@@ -1,4 +1,4 @@
-"""The card of a model: what it was trained on, how good it is, what it cannot do. Markdown, for people."""
+"""The card of a model in Markdown: what it was trained on, how good it is, what its limits are."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,7 +9,7 @@ __all__ = ["model_card"]
 
 
 def model_card(config: Mapping[str, Any]) -> str:
-    """The card of the model that a ``config.json`` describes."""
+    """Returns the card of the model that a ``config.json`` describes."""
     summary = config["summary"]
     data, validation = summary.get("data", {}), summary.get("cross_validation")
     parts = [
@@ -19,7 +19,7 @@ def model_card(config: Mapping[str, Any]) -> str:
         _data(data),
         "## How good it is",
         "It was not cross-validated." if not validation else _quality(validation),
-        "## Its limits",
+        "## Limits",
         _limits(config, data),
         "## Made with",
         ", ".join(f"{name} {version}" for name, version in config["written_with"].items()) + ".",
@@ -31,23 +31,23 @@ def _about(config: Mapping[str, Any]) -> str:
     model = config["model"]
     readout = "global readout" if model["readout"] == "global" else f"SSRead, {model['num_positions']} positions"
     aggr = model["aggr"] if isinstance(model["aggr"], str) else "+".join(model["aggr"])
-    members = f"{config['members']} models that vote, each a" if config["members"] > 1 else "A"
+    members = f"An ensemble of {config['members']} members, each a" if config["members"] > 1 else "A"
     names = ", ".join(_text(name) for name in config["class_names"])
     return (
         f"{members} {model['name']} graph classifier ({readout}, aggregation {aggr}, {model['num_layers']} layers of "
-        f"{model['hidden_channels']}) that tells the classes {names} apart. Every setting stands in config.json."
+        f"{model['hidden_channels']}) for the classes {names}. config.json has every setting."
     )
 
 
 def _data(data: Mapping[str, Any]) -> str:
     if not data:
-        return "Unknown: nothing was noted."
+        return "Unknown: nothing was recorded."
     counts = "\n".join(f"| {_text(name)} | {count} |" for name, count in data["class_counts"].items())
     sizes = f"{data['mean_nodes']:.1f} nodes on average, at most {data['max_nodes']}"
     repairs = "".join(f"\n- {_text(what)}: {count}" for what, count in data.get("repairs", {}).items())
-    mended = f"\n\nMended while reading:\n{repairs}" if repairs else ""
+    repaired = f"\n\nRepaired while reading:\n{repairs}" if repairs else ""
     return (
-        f"{_text(data['name'])}: {data['graphs']} graphs, {sizes}.\n\n| class | graphs |\n|---|---|\n{counts}{mended}"
+        f"{_text(data['name'])}: {data['graphs']} graphs, {sizes}.\n\n| class | graphs |\n|---|---|\n{counts}{repaired}"
     )
 
 
@@ -73,15 +73,15 @@ def _quality(validation: Mapping[str, Any]) -> str:
 
 def _limits(config: Mapping[str, Any], data: Mapping[str, Any]) -> str:
     features = config["features"]
-    known = features["node"]["names"]
+    names = features["node"]["names"]
     lines = [
-        "The figures hold for graphs like those it was trained on. Random folds share kinds of graphs; for molecules "
-        "of new scaffolds expect less.",
-        "The probabilities are those of the network; they were not calibrated.",
+        "These numbers hold for graphs like the training graphs. Random folds have similar graphs in training and test "
+        "parts; expect less for molecules with new scaffolds.",
+        "The probabilities are the network's own; they were not calibrated.",
     ]
-    if known:
-        shown = ", ".join(_text(name) for name in known[:40]) + (", ..." if len(known) > 40 else "")
-        lines.append(f"It knows {len(known)} node features: {shown}. Categories it never saw are refused.")
+    if names:
+        shown = ", ".join(_text(name) for name in names[:40]) + (", ..." if len(names) > 40 else "")
+        lines.append(f"It takes {len(names)} node features: {shown}. Categories it was not trained with are rejected.")
     if data:
         lines.append(f"The largest graph it was trained on has {data['max_nodes']} nodes.")
     return "\n".join(f"- {line}" for line in lines)
@@ -93,5 +93,5 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _text(value: Any) -> str:
-    """Text from data, so that it stays text in Markdown and in HTML made of it."""
+    """Escapes text from data, so that it stays text in Markdown and in HTML made from it."""
     return escape_markdown(value, "\\`*_{}[]<>()#|!~&")

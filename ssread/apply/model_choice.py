@@ -1,4 +1,4 @@
-"""Which classifier suits a set of graphs, and how good it is: by cross-validation, before the final training."""
+"""Choosing a classifier by cross-validation, and estimating its accuracy, before the final training."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,31 +14,36 @@ from ssread.evaluate.runners import Runner
 from ssread.evaluate.store import Store
 from ssread.evaluate.trainer import Trainer, Watch
 from ssread.models.architectures import READOUTS
+from ssread.train.recipes import DEFAULT, recipe_named
 from ssread.train.runs import Run, RunResult, Training
 
 __all__ = ["Choice", "candidates", "choose"]
 
-#: What is tried unless the caller names something: on sets of a few hundred to a few thousand graphs none of the
-#: larger architectures is better, and which of these is depends on the data.
+#: The candidates unless the caller names others: on a few hundred to a few thousand graphs no larger architecture is
+#: better, and which of these is best depends on the data.
 ARCHITECTURES = ("gcn", "gin")
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The model arguments that were chosen, and what cross-validation says about them (plain data)."""
+    """The arguments of the chosen model, and its cross-validation as plain data."""
 
     model: dict[str, Any]
     cross_validation: dict[str, Any]
 
 
+#: The share of entries dropped: own data are often few, and some dropout costs large sets little.
+DROPOUT = 0.2
+
+
 def candidates(
     arch: str | None, readout: str | None, aggr: str | list[str] | None, positions: int
 ) -> list[dict[str, Any]]:
-    """The classifiers to choose from: those named, of what was left open the usual ones."""
+    """Model arguments to choose from: what is named is fixed, the rest varies over the usual choices."""
     found = []
     for name in ARCHITECTURES if arch is None else (arch,):
         for read in READOUTS if readout is None else (readout,):
-            model: dict[str, Any] = {"name": name, "readout": read}
+            model: dict[str, Any] = {"name": name, "readout": read, "dropout": DROPOUT, **recipe_named(DEFAULT).model}
             if aggr is not None:
                 model["aggr"] = aggr
             if read == "ssread":
@@ -59,10 +64,10 @@ def choose(
     store: Store,
     watch: Watch = lambda *_: None,
 ) -> Choice:
-    """Cross-validates every candidate, chooses one, and says how good that one is.
+    """Cross-validates every candidate, chooses one, and estimates its accuracy.
 
-    The choice is by the mean accuracy on the parts held out for early stopping (ties: by their loss), never on test
-    folds; the accuracy reported is that of the chosen one on the test folds. What the store has is not trained again.
+    The mean accuracy on the parts held out for early stopping decides (ties: their loss), never the test folds. The
+    reported accuracy is that of the chosen candidate on the test folds. What the store has is not trained again.
     """
     groups = [[Run(dict(m), seed, fold, folds, balanced=balanced) for fold in range(folds)] for m in models]
     trainer = Trainer(graphs, runner, store, watch)
@@ -85,22 +90,22 @@ def choose(
 
 
 def _estimate(graphs: GraphSet, results: Sequence[RunResult]) -> dict[str, Any]:
-    """How good the test folds say a classifier is; every graph is in one of them."""
+    """Accuracy, interval and recall over the test folds; every graph is in one of them."""
     labels = np.concatenate([result.test_labels for result in results])
     predicted = np.concatenate([np.asarray(result.test_probabilities).argmax(axis=1) for result in results])
-    right = predicted == labels
-    interval = binomtest(int(right.sum()), len(right)).proportion_ci(method="wilson")
+    correct = predicted == labels
+    interval = binomtest(int(correct.sum()), len(correct)).proportion_ci(method="wilson")
     areas = [roc_auc(np.asarray(r.test_labels), np.asarray(r.test_probabilities)) for r in results]
     area = float(np.mean(areas))
     counts = np.bincount(labels, minlength=graphs.num_classes)
     return {
         "graphs": len(labels),
-        "accuracy": float(right.mean()),
+        "accuracy": float(correct.mean()),
         "interval": [float(interval.low), float(interval.high)],
         "majority": float(counts.max() / counts.sum()),
         "roc_auc": area if np.isfinite(area) else None,
         "recall": {
-            name: float(right[labels == c].mean()) for c, name in enumerate(graphs.class_names) if counts[c] > 0
+            name: float(correct[labels == c].mean()) for c, name in enumerate(graphs.class_names) if counts[c] > 0
         },
     }
 

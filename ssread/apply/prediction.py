@@ -13,7 +13,7 @@ from torch import Tensor
 
 from ssread import segment
 from ssread.apply.chunks import Rows
-from ssread.apply.output_tables import Progress, Written, table_of, watched, write_tables
+from ssread.apply.output_tables import RowsCallback, Written, table_of, with_progress, write_tables
 from ssread.apply.streaming import Model, stream
 from ssread.apply.trained_model import TrainedModel
 from ssread.readout import SSRead
@@ -23,7 +23,13 @@ __all__ = ["predict", "prediction_table"]
 
 @overload
 def predict(
-    model: Model, data: Any, out: None = None, *, workers: int | None = None, progress: Progress = None, **options: Any
+    model: Model,
+    data: Any,
+    out: None = None,
+    *,
+    workers: int | None = None,
+    progress: RowsCallback = None,
+    **options: Any,
 ) -> pd.DataFrame: ...
 
 
@@ -34,7 +40,7 @@ def predict(
     out: str | os.PathLike[str],
     *,
     workers: int | None = None,
-    progress: Progress = None,
+    progress: RowsCallback = None,
     **options: Any,
 ) -> Written: ...
 
@@ -45,34 +51,34 @@ def predict(
     out: str | os.PathLike[str] | None = None,
     *,
     workers: int | None = None,
-    progress: Progress = None,
+    progress: RowsCallback = None,
     **options: Any,
 ) -> pd.DataFrame | Written:
-    """Predicts new graphs: a line for every row of the data, in its order.
+    """Predicts new graphs: a row for every row of the data, in the same order.
 
     Columns: ``id``; ``smiles`` of molecules; ``class``, the most probable one; ``p(name)`` of every class, the mean
-    over the members; ``uncertainty``, the entropy of these probabilities as a share of the largest possible (0 is sure,
-    1 knows nothing); of several members ``spread``, the standard deviation of their probabilities of that class;
-    ``position 0``, ... of a model with SSRead, the share of nodes in each structural position (of the first member:
-    positions of different members do not correspond); ``problem``, why a row has no prediction.
+    over the members; ``uncertainty``, the entropy of these probabilities as a share of its maximum (0: certain, 1: a
+    uniform guess); with several members ``spread``, the standard deviation of their probabilities of that class; with
+    SSRead ``position 0``, ..., the share of nodes in each structural position (of the first member: positions of
+    different members do not correspond); ``problem``, why a row has no prediction.
 
     Args:
-        model: A trained model, or its directory.
-        data: Whatever :func:`ssread.data.load` takes, a graph set, or a list of SMILES, NetworkX or PyG graphs. Files
-            of molecules may be larger than the memory.
+        model: A trained model, or its folder.
+        data: Anything :func:`ssread.data.load` takes, a ``GraphSet``, or a list of SMILES, NetworkX or PyG graphs.
+            Files of molecules may be larger than the memory.
         out: A ``.csv`` or ``.parquet`` file to write instead of returning a table; written all or nothing.
         workers: Worker processes, by default one per core.
-        progress: Told the number of rows done.
-        options: Where things stand: ``smiles`` and ``id`` columns of a file.
+        progress: Callback, called with the number of rows done.
+        options: Where to find things in the data: ``smiles`` and ``id`` columns of a file.
     """
-    tables = watched(stream(model, data, prediction_table, workers, **options), progress)
+    tables = with_progress(stream(model, data, prediction_table, workers, **options), progress)
     if out is not None:
         return write_tables(tables, Path(out))
     return pyarrow.concat_tables(tables).to_pandas()
 
 
 def prediction_table(model: TrainedModel, rows: Rows) -> pyarrow.Table:
-    """The predictions of the rows of a piece."""
+    """The predictions for the rows of a chunk."""
     columns: dict[str, np.ndarray] = {}
     if rows.graphs is not None:
         parts = [_predictions(model, outputs) for _, outputs in model.run(rows.graphs)]
@@ -96,7 +102,7 @@ def _column_names(model: TrainedModel) -> list[str]:
 
 
 def _predictions(model: TrainedModel, outputs: list[Any]) -> dict[str, Tensor]:
-    """The columns of one batch, from every member's output."""
+    """The columns of one batch, from the output of every member."""
     every = torch.stack([output.logits.softmax(-1) for output in outputs])
     mean = every.mean(dim=0)
     chosen = mean.argmax(dim=-1)
@@ -113,7 +119,7 @@ def _predictions(model: TrainedModel, outputs: list[Any]) -> dict[str, Tensor]:
 
 
 def _position_shares(output: Any, num_positions: int) -> Tensor:
-    """The share of what is read of every graph in each position, [B, K]; zeros for a graph without nodes."""
+    """The share of every graph's rows in each position, [B, K]; zeros for a graph without nodes."""
     num_graphs = output.logits.size(0)
     pair = output.encoding.batch * num_positions + output.reading.positions
     counts = segment.count(pair, (num_graphs + 1) * num_positions).view(-1, num_positions)[:num_graphs]

@@ -1,4 +1,4 @@
-"""Work on piece after piece of new graphs: in this process, or in several while one writes the results down."""
+"""Tables made of new graphs chunk by chunk, in this process or in several worker processes."""
 
 import os
 import tempfile
@@ -19,78 +19,78 @@ from ssread.apply.trained_model import TrainedModel
 from ssread.common.workers import as_worker, one_thread
 from ssread.evaluate.placement import check_workers
 
-__all__ = ["Model", "Work", "as_model", "stream"]
+__all__ = ["MakeTable", "Model", "as_model", "stream"]
 
-#: From a model and the rows of a piece to a table with a line for every row.
-Work = Callable[[TrainedModel, Rows], pyarrow.Table]
+#: Makes a table with a row for every row of a chunk.
+MakeTable = Callable[[TrainedModel, Rows], pyarrow.Table]
 
-#: Pieces that are worked on here before worker processes pay: each takes seconds to import what it needs.
-FEW = 8
+#: Up to this many chunks are processed here: a worker process takes seconds to import what it needs.
+FEW_CHUNKS = 8
 
-#: A trained model, or its directory.
+#: A trained model, or its folder.
 Model = TrainedModel | str | os.PathLike[str]
 
 
 def stream(
     model: Model,
     data: Any,
-    work: Work,
+    make_table: MakeTable,
     workers: int | None = None,
     **options: Any,
 ) -> Iterator[pyarrow.Table]:
-    """A table for every piece of the data, in order; the whole is never in memory.
+    """Yields a table for every chunk of the data, in order; the whole is never in memory.
 
     Args:
-        model: A trained model, or its directory.
+        model: A trained model, or its folder.
         data: As for :meth:`ssread.apply.TrainedModel.read`.
-        work: What to do; a function that worker processes can import.
-        workers: Worker processes, by default one per core; a few thousand rows are worked on here.
-        options: Where things stand: ``smiles`` and ``id`` columns.
+        make_table: Makes the table of a chunk; a function that worker processes can import.
+        workers: Worker processes, by default one per core; a few thousand rows are processed without any.
+        options: Where to find things in the data: ``smiles`` and ``id`` columns.
     """
     check_workers(workers)
     trained = as_model(model)
-    pieces = chunks_of(trained.features, data, **options)
-    first = list(islice(pieces, FEW + 1))
+    chunks = chunks_of(trained.features, data, **options)
+    first = list(islice(chunks, FEW_CHUNKS + 1))
     count = workers or cpu_count()
-    if len(first) <= FEW or count == 1:
+    if len(first) <= FEW_CHUNKS or count == 1:
         with one_thread():
-            for piece in chain(first, pieces):
-                yield work(trained, piece.read(trained.features))
+            for chunk in chain(first, chunks):
+                yield make_table(trained, chunk.read(trained.features))
         return
-    with _folder_of(model, trained) as folder:
+    with _saved(model) as folder:
         executor = get_reusable_executor(max_workers=count, env={"OMP_NUM_THREADS": "1"})
-        under_way: deque[Any] = deque()  # no more than this is in memory, however fast the workers are
+        pending: deque[Any] = deque()  # bounds the memory, however fast the workers are
         try:
-            for piece in chain(first, pieces):
-                under_way.append(executor.submit(_work_in_worker, folder, piece, work, os.getpid()))
-                if len(under_way) > 2 * count:
-                    yield under_way.popleft().result()
-            while under_way:
-                yield under_way.popleft().result()
+            for chunk in chain(first, chunks):
+                pending.append(executor.submit(_make_table_in_worker, folder, chunk, make_table, os.getpid()))
+                if len(pending) > 2 * count:
+                    yield pending.popleft().result()
+            while pending:
+                yield pending.popleft().result()
         finally:
-            executor.shutdown(kill_workers=bool(under_way))
+            executor.shutdown(kill_workers=bool(pending))
 
 
 def as_model(model: Model) -> TrainedModel:
-    """A model, loaded if its directory was named."""
+    """The model itself, or the one loaded from this folder."""
     return model if isinstance(model, TrainedModel) else TrainedModel.load(model)
 
 
 @contextmanager
-def _folder_of(model: Model, trained: TrainedModel) -> Iterator[Path]:
-    """The directory that worker processes load the model from."""
+def _saved(model: Model) -> Iterator[Path]:
+    """The folder that worker processes load the model from; a temporary one for a model in memory."""
     if not isinstance(model, TrainedModel):
         yield Path(model)
         return
     with tempfile.TemporaryDirectory(prefix="ssread-") as folder:
-        trained.save(Path(folder) / "model")
+        model.save(Path(folder) / "model")
         yield Path(folder) / "model"
 
 
-def _work_in_worker(folder: Path, piece: Chunk, work: Work, parent: int) -> pyarrow.Table:
+def _make_table_in_worker(folder: Path, chunk: Chunk, make_table: MakeTable, parent: int) -> pyarrow.Table:
     as_worker(parent)
     model = _loaded(folder)
-    return work(model, piece.read(model.features))
+    return make_table(model, chunk.read(model.features))
 
 
 @lru_cache(maxsize=1)

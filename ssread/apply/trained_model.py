@@ -1,7 +1,6 @@
-"""A trained model, and the directory that keeps it: weights, a description, a card. No pickle anywhere."""
+"""A trained model and the folder it is saved in: weights, description, card. No pickle anywhere."""
 
 import hashlib
-import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from ssread.apply.features import Features
 from ssread.apply.model_card import model_card
 from ssread.apply.model_folder import CARD, CONFIG, FORMAT, FORMAT_VERSION, WEIGHTS, read_config
 from ssread.common.files import new_folder
+from ssread.common.plain_json import indented_json
 from ssread.common.versions import versions
 from ssread.data.graphset import GraphSet
 from ssread.errors import InputError
@@ -25,18 +25,18 @@ from ssread.models.factory import make_model
 
 __all__ = ["TrainedModel"]
 
-#: Graphs that go through a model at a time; on a CPU so few that their messages stay in its cache.
+#: Graphs per batch; on a CPU so few that their messages fit into its cache.
 BATCH, GPU_BATCH = 64, 1024
 
 
 @dataclass(eq=False)
 class TrainedModel:
-    """One classifier, or several of the same shape that vote, with all that is needed to use them on new graphs.
+    """One classifier, or an ensemble of equal shapes, with everything needed to use it on new graphs.
 
     Attributes:
         models: The members, in evaluation mode.
-        class_names: Name of each class, in the order of the probabilities.
-        features: How the graphs' features are made.
+        class_names: The name of each class, in the order of the probabilities.
+        features: The features of the graphs.
         summary: Plain data about the training: ``data``, ``settings``, ``cross_validation``, ``curves``, ``versions``.
     """
 
@@ -50,20 +50,20 @@ class TrainedModel:
             model.eval().requires_grad_(False)
 
     def read(self, data: Any, **options: Any) -> GraphSet:
-        """Graphs with features made exactly as in training.
-
-        Args:
-            data: A graph set; whatever :func:`ssread.data.load` takes; or a list of SMILES, NetworkX or PyG graphs.
-            options: Where things stand: ``smiles``, ``id``, ``label``, ``on_error``, ... of the reader.
+        """Reads graphs with features exactly as in training.
 
         A category (an element, a node label) that does not occur in the new graphs becomes a column of zeros, as it was
-        for training graphs without it; one that training never saw, or any other difference, is an error that names it.
+        for training graphs without it. An unknown category, or any other difference, raises an error that names it.
+
+        Args:
+            data: A ``GraphSet``; anything :func:`ssread.data.load` takes; or a list of SMILES, NetworkX or PyG graphs.
+            options: Where to find things in the data: ``smiles``, ``id``, ``label``, ``on_error``, ... of the reader.
         """
         source = str(data) if isinstance(data, str | os.PathLike) else ""
         return self.features.arrange(self.features.load(data, **options), source)
 
     def run(self, graphs: GraphSet) -> Iterator[tuple[Tensor, list[Any]]]:
-        """Batch after batch of graphs that :meth:`read` made: their numbers, and every member's ``Output``."""
+        """Yields batches of the graphs that :meth:`read` returned: their numbers, and every member's ``Output``."""
         device = next(self.models[0].parameters()).device
         for ids in torch.arange(len(graphs)).split(BATCH if device.type == "cpu" else GPU_BATCH):
             batch = graphs.batch(ids).to(device)
@@ -71,7 +71,7 @@ class TrainedModel:
                 yield ids, [model.run(batch) for model in self.models]
 
     def probabilities(self, graphs: GraphSet) -> Tensor:
-        """Class probabilities [n, C] of graphs that :meth:`read` made, the mean over the members."""
+        """Class probabilities [n, C] of the graphs that :meth:`read` returned, the mean over the members."""
         parts = [torch.stack([o.logits.softmax(-1) for o in outputs]).mean(0).cpu() for _, outputs in self.run(graphs)]
         return torch.cat(parts)
 
@@ -83,7 +83,9 @@ class TrainedModel:
             for name, value in model.state_dict().items()
         }
         if self.models[0].hyperparameters is None:
-            raise InputError("Only a model made by ssread.models.make_model can be saved: this one wraps a module.")
+            raise InputError(
+                "Only a model made by ssread.models.make_model can be saved; this one was built from modules."
+            )
         config = {
             "format": FORMAT,
             "version": FORMAT_VERSION,
@@ -98,22 +100,22 @@ class TrainedModel:
             save_file(weights, new / WEIGHTS)
             config["weights_sha256"] = _sha256(new / WEIGHTS)
             try:
-                text = json.dumps(config, indent=2, allow_nan=False)
-            except (TypeError, ValueError) as error:
-                raise InputError(f"The model cannot be described as plain data ({error}), so not saved.") from None
-            (new / CONFIG).write_text(text + "\n", encoding="utf-8")
+                text = indented_json(config)
+            except TypeError as error:
+                raise InputError(f"The summary of the model is not plain data ({error}); nothing was saved.") from None
+            (new / CONFIG).write_text(text, encoding="utf-8")
             (new / CARD).write_text(model_card(config), encoding="utf-8")
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> "TrainedModel":
-        """Reads a folder that :meth:`save` wrote, once it is found whole, of a known version and consistent."""
+        """Reads a folder that :meth:`save` wrote, after checking its version, checksum and shapes."""
         folder = Path(folder)
         config = read_config(folder)
         path = folder / WEIGHTS
         if not path.is_file():
-            raise InputError(f"{folder} has no {WEIGHTS}, so it is no complete model.")
+            raise InputError(f"{folder} has no {WEIGHTS}: the model is incomplete.")
         if _sha256(path) != config.get("weights_sha256"):
-            raise InputError(f"{path} is not the file that {CONFIG} speaks of (other checksum): copy the model anew.")
+            raise InputError(f"{path} does not match the checksum in {CONFIG}: copy the model again.")
         try:
             features = Features.from_dict(config["features"])
             class_names = [str(name) for name in config["class_names"]]
@@ -121,15 +123,15 @@ class TrainedModel:
             members, arguments = int(config["members"]), {"normalize": False, **config["model"]}  # earlier: not asked
             _check_shapes(shapes, arguments, members)
             if arguments["num_classes"] != len(class_names) or arguments["in_channels"] != features.node.count:
-                raise ValueError("its class names or features are not those of its weights")
-            with torch.random.fork_rng(devices=[]):  # the weights are read, not drawn
+                raise ValueError("its class names or features do not match its weights")
+            with torch.random.fork_rng(devices=[]):  # the initial weights are replaced
                 models = [make_model(**arguments) for _ in range(members)]
             tensors = load_file(path)
             for number, model in enumerate(models):
-                own = {name: tensors[f"{number}.{name}"] for name in model.state_dict()}
-                if not all(bool(value.isfinite().all()) for value in own.values()):
-                    raise ValueError("some weights are not numbers")
-                model.load_state_dict(own)
+                weights = {name: tensors[f"{number}.{name}"] for name in model.state_dict()}
+                if not all(bool(value.isfinite().all()) for value in weights.values()):
+                    raise ValueError("some weights are not finite")
+                model.load_state_dict(weights)
             summary = dict(config["summary"])
         except (OSError, SafetensorError, LookupError, TypeError, ValueError, RuntimeError, AttributeError) as error:
             raise InputError(f"{folder} cannot be used as a model: {_reason(error)}.") from None
@@ -144,11 +146,11 @@ class TrainedModel:
 
 def _shapes(path: Path) -> dict[str, list[int]]:
     with safe_open(path, "pt") as file:
-        return {name: list(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118 - no mapping
+        return {name: list(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118 - not a mapping
 
 
 def _check_shapes(shapes: dict[str, list[int]], arguments: dict[str, Any], members: int) -> None:
-    """That the weights are those of the model described; the model is built without memory, so a lie costs nothing."""
+    """Raises a ``ValueError`` unless the weights fit the described model, which is built without taking memory."""
     for name in ("num_layers", "num_classes", "in_channels", "num_positions", "hidden_channels"):
         if not isinstance(arguments[name], int):
             raise ValueError(f"{name} is {arguments[name]!r}")
@@ -159,7 +161,7 @@ def _check_shapes(shapes: dict[str, list[int]], arguments: dict[str, Any], membe
     expected = {f"{number}.{name}": shape for number in range(members) for name, shape in needed.items()}
     for name in sorted(expected.keys() | shapes.keys()):
         if expected.get(name) != shapes.get(name):
-            raise ValueError(f"the weight {name!r} has the shape {shapes.get(name)}, {expected.get(name)} is needed")
+            raise ValueError(f"the weight {name!r} has the shape {shapes.get(name)}, expected {expected.get(name)}")
 
 
 def _sha256(path: Path) -> str:

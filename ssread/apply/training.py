@@ -1,4 +1,4 @@
-"""``ssread train``: from a file of graphs with classes to a model directory."""
+"""``ssread train``: from a file of graphs with classes to a model's folder."""
 
 import dataclasses
 import json
@@ -13,7 +13,6 @@ import torch
 from filelock import FileLock, Timeout
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from safetensors import SafetensorError
 
 from ssread.apply.checks import check_training
 from ssread.apply.features import Features
@@ -21,24 +20,25 @@ from ssread.apply.final_training import train_members
 from ssread.apply.graph_inputs import graphs_of
 from ssread.apply.model_choice import Choice, candidates, choose
 from ssread.apply.trained_model import TrainedModel
-from ssread.common.files import refuse_existing, replacing
+from ssread.common.files import make_folder, refuse_existing, write_text
 from ssread.common.plain_json import canonical_json
 from ssread.common.versions import versions
 from ssread.data.graphset import GraphSet
 from ssread.data.splits import stratified_folds
-from ssread.errors import InputError
+from ssread.errors import InputError, WriteError
 from ssread.evaluate.keys import fingerprint
 from ssread.evaluate.progress import TrainingProgress
 from ssread.evaluate.runners import make_runner
 from ssread.evaluate.store import Store
 from ssread.models.factory import model_for
+from ssread.train.recipes import DEFAULT, recipe_named
 from ssread.train.runs import Run, Training
 
 __all__ = ["describe_data", "make_training", "train"]
 
 FOLDS, QUICK_FOLDS = 5, 3
-EPOCHS, QUICK_EPOCHS, PATIENCE = 300, 40, 40
-SMALL = 2000  # graphs; a smaller set gets smaller batches, so that a pass makes enough steps
+QUICK_EPOCHS = 40
+SMALL = 2000  # graphs; a smaller set gets smaller batches, so that an epoch has enough steps
 
 
 def train(
@@ -60,29 +60,29 @@ def train(
     console: Console | None = None,
     **options: Any,
 ) -> TrainedModel:
-    """Trains a classifier on graphs with classes and keeps it in a directory.
+    """Trains a classifier on graphs with classes and saves it in a new folder.
 
-    First cross-validation: of what was left open (``arch``, ``readout``), the candidate with the best mean accuracy on
-    held-out graphs is chosen, and its accuracy on the test folds goes into the card. Then it is trained on all graphs
-    but a tenth that says when to stop. Interrupted at any moment, the same call goes on where it was.
+    First, cross-validation chooses the candidate (``arch`` and ``readout`` where they are not given) with the best mean
+    accuracy on held-out graphs; its accuracy on the test folds goes into the card. Then it is trained on all graphs but
+    a tenth held out for early stopping. The same call continues an interrupted training.
 
     Args:
-        data: A file, folder or dataset name for :func:`ssread.data.load`, or a graph set.
-        out: The directory to make.
-        quick: One candidate (``gcn`` with SSRead), three folds, at most 40 passes.
+        data: A file, folder or dataset name for :func:`ssread.data.load`, or a ``GraphSet``.
+        out: The folder to make.
+        quick: One candidate (``gcn`` with SSRead), three folds, at most 40 epochs.
         arch: The architecture, by default ``gcn`` or ``gin``.
-        readout: ``ssread`` or ``global``, by default one of both.
+        readout: ``ssread`` or ``global``, by default either.
         aggr: The aggregation, ``max+mean`` for several; by default the architecture's own.
         positions: The number of structural positions K of SSRead.
-        ensemble: How many models vote; their seeds and held-out tenths differ.
-        balanced: Whether every class counts the same, however many graphs it has.
-        epochs: The most passes of a training, by default 300.
-        folds: Of the cross-validation, by default 5; never more than the smallest class has graphs.
-        seed: Decides everything random.
-        device: ``cpu``, ``cuda``, or ``auto`` for a GPU where there is one.
+        ensemble: The number of members; their seeds and held-out tenths differ.
+        balanced: Whether every class has the same weight, however many graphs it has.
+        epochs: The most epochs of a training, by default 150.
+        folds: Folds of the cross-validation, by default 5; never more than the smallest class has graphs.
+        seed: Seed of everything random.
+        device: ``cpu``, ``cuda``, or ``auto`` for a GPU if there is one.
         workers: Worker processes on a CPU, by default one per core.
         console: Where progress is shown, by default standard error.
-        options: For loading the data: ``smiles``, ``label``, ``on_error``, ``features``, ``node_label``, ...
+        options: Options for loading the data: ``smiles``, ``label``, ``on_error``, ``features``, ``node_label``, ...
     """
     check_training(
         out,
@@ -101,8 +101,8 @@ def train(
     models = candidates(arch, readout, aggr.split("+") if aggr and "+" in aggr else aggr, positions)
     graphs = graphs_of(data, **options)
     num_folds = _num_folds(graphs, folds or (QUICK_FOLDS if quick else FOLDS))
-    stratified_folds(graphs, num_folds)  # what cannot be cut leaves no unfinished training behind
-    with torch.device("meta"):  # a wrong name is answered before any work
+    stratified_folds(graphs, num_folds)  # raises before there is an unfinished training
+    with torch.device("meta"):  # a wrong name raises before any work
         for model in models:
             model_for(graphs, **model)
     training = make_training(graphs, quick=quick, epochs=epochs)
@@ -133,7 +133,7 @@ def train(
                 watch=live.watch,
             )
         runs = [Run(choice.model, seed + number, 0, 1, balanced=balanced) for number in range(ensemble)]
-        with _progress(console, ensemble, training.epochs) as watch:
+        with _progress(console, ensemble, training.epochs) as progress:
             members = train_members(
                 graphs,
                 runs,
@@ -141,7 +141,7 @@ def train(
                 device=runner.device,
                 workers=getattr(runner, "workers", 1),
                 folder=work,
-                watch=watch,
+                progress=progress,
             )
         summary = _summary(graphs, settings, choice)
         summary["curves"] = [member.curves for member in members]
@@ -156,15 +156,16 @@ def train(
 
 
 def make_training(graphs: GraphSet, *, quick: bool = False, epochs: int | None = None) -> Training:
-    """How models are trained on a set of this size."""
-    most = epochs or (QUICK_EPOCHS if quick else EPOCHS)
-    return Training(epochs=most, patience=PATIENCE, batch_size=32 if len(graphs) < SMALL else 128)
+    """The training settings for a set of this size."""
+    recipe = recipe_named(DEFAULT).training
+    most = epochs or (QUICK_EPOCHS if quick else recipe.epochs)
+    return dataclasses.replace(recipe, epochs=most, patience=most, batch_size=32 if len(graphs) < SMALL else 128)
 
 
 def describe_data(graphs: GraphSet) -> dict[str, Any]:
-    """What a model's card says about its training set."""
-    numbers = graphs.statistics()
-    kept = {key: numbers[key] for key in ("graphs", "class_counts", "mean_nodes", "max_nodes")}
+    """The part of a model's summary that describes its training set."""
+    statistics = graphs.statistics()
+    kept = {key: statistics[key] for key in ("graphs", "class_counts", "mean_nodes", "max_nodes")}
     return {"name": graphs.name, **kept, "fingerprint": fingerprint(graphs), "repairs": dict(graphs.repairs)}
 
 
@@ -181,54 +182,60 @@ def _summary(graphs: GraphSet, settings: dict[str, Any], choice: Choice) -> dict
 def _num_folds(graphs: GraphSet, wanted: int) -> int:
     """As many folds as wanted, but no more than the smallest class has graphs."""
     if graphs.y is None:
-        raise InputError(f"{graphs.name} has no labels: training needs a class for each graph; name them with label.")
+        raise InputError(
+            f"{graphs.name} has no labels: every graph needs a class to train on; name their column with label."
+        )
     smallest = min(count for count in graphs.statistics()["class_counts"].values() if count > 0)
     return max(2, min(wanted, smallest))
 
 
 @contextmanager
 def _work_folder(out: Path, settings: dict[str, Any]) -> Iterator[Path]:
-    """The folder beside ``out`` that keeps what a training has done: for one process at a time, gone at the end."""
-    work = out.with_name(f"{out.name}.training")
+    """The folder next to ``out`` that an unfinished training is kept in, locked for one process; removed at the end."""
     refuse_existing(out)
+    work = make_folder(out.with_name(f"{out.name}.training"))
+    lock = FileLock(work / "lock", timeout=0)
     try:
-        work.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(work / "lock", timeout=0)
-        with lock:
-            refuse_existing(out)
-            _check_settings(work / "settings.json", settings)
-            yield work
-            shutil.rmtree(work, ignore_errors=True)
+        lock.acquire()
     except Timeout:
-        raise InputError(f"Another training into {out} is under way: wait for it, or choose another name.") from None
-    except (OSError, SafetensorError) as error:  # the latter is how a full disk shows in safetensors
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"The training cannot be kept in {work}: {reason}. Repeated, it goes on from there.") from None
+        raise InputError(f"Another training into {out} is running: wait for it, or choose another name.") from None
+    except OSError as error:
+        raise WriteError(f"{work} cannot be written: {error.strerror or error}.") from None
+    try:
+        refuse_existing(out)
+        _check_settings(work / "settings.json", settings)
+        yield work
+        shutil.rmtree(work, ignore_errors=True)
+    finally:
+        lock.release()
 
 
 def _check_settings(path: Path, settings: dict[str, Any]) -> None:
+    """Writes the settings of a new training; raises an ``InputError`` if those of an unfinished one differ."""
     text = canonical_json(settings)
     if not path.is_file():
-        with replacing(path) as new:
-            new.write_text(text, encoding="utf-8")
+        write_text(path, text)
         return
-    before, now = json.loads(path.read_text(encoding="utf-8")), json.loads(text)
+    try:
+        before, now = json.loads(path.read_text(encoding="utf-8")), json.loads(text)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} is damaged ({error}): remove {path.parent} to start again.") from None
     if before != now:
         differing = ", ".join(key for key in now if before.get(key) != now[key])
         raise InputError(
             f"{path.parent} holds an unfinished training with other settings ({differing}): repeat that command, or "
-            "remove the folder to begin anew."
+            "remove the folder to start again."
         )
 
 
 @contextmanager
 def _progress(console: Console, members: int, epochs: int) -> Iterator[Any]:
-    """Shows the final training: a bar on a terminal, elsewhere a line at its beginning and its end."""
+    """Shows the final training: a bar on a terminal, elsewhere a line at the start."""
     bar = Progress(
         TextColumn("final training"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("passes at most"),
+        TextColumn("epochs at most"),
         TimeElapsedColumn(),
         console=console,
         disable=not console.is_terminal,
@@ -236,11 +243,11 @@ def _progress(console: Console, members: int, epochs: int) -> Iterator[Any]:
     done: dict[int, int] = {}
     task = bar.add_task("final training", total=members * epochs)
 
-    def watch(member: int, epoch: int) -> None:
-        done[member] = epoch or epochs  # a worker speaks only when it is done
+    def progress(member: int, epoch: int) -> None:
+        done[member] = epoch or epochs  # epoch 0: a worker process has finished this member
         bar.update(task, completed=sum(done.values()))
 
     if not console.is_terminal:
         console.print(f"final training of {members} model{'s' * (members > 1)}", highlight=False)
     with bar:
-        yield watch
+        yield progress

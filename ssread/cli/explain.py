@@ -60,7 +60,7 @@ def explain(
     """
     if score is not None:
         from ssread.evaluate.placement import check_placement
-        from ssread.explain.study_settings import Study
+        from ssread.explain.study import Study
         from ssread.train.runs import Training
 
         study = Study(positions=positions, seeds=seeds, explained=explained, training=Training(epochs=epochs))

@@ -42,7 +42,7 @@ def train(
     ] = False,
     skip: Annotated[bool, typer.Option("--skip", help="Leave out molecules that cannot be read.")] = False,
     epochs: Annotated[
-        int | None, typer.Option(help="Maximum number of epochs; training stops early. (default: 300)")
+        int | None, typer.Option(help="Maximum number of epochs; training stops early. (default: 150)")
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of all random numbers.")] = 0,
     config: Annotated[

@@ -1,1 +1,1 @@
-"""One job per file: what a command does, as a function that a notebook can call too."""
+"""What the commands do, as functions that a notebook can call; one file per command."""

@@ -1,4 +1,4 @@
-"""The main job as one call: load, compare, keep, report. ``ssread compare`` is a thin shell around it."""
+"""``ssread compare`` as a function: load a dataset, compare both readouts, store the trainings, report."""
 
 import os
 import time
@@ -15,10 +15,11 @@ from ssread.data.load import load
 from ssread.data.properties import with_properties
 from ssread.evaluate.experiment import experiments_of
 from ssread.evaluate.progress import TrainingProgress
-from ssread.evaluate.protocol import compare_all
+from ssread.evaluate.protocol import compare_all, settled
 from ssread.evaluate.report import Report
 from ssread.evaluate.runners import local_device, make_runner
 from ssread.evaluate.store import Store
+from ssread.evaluate.trainer import Trainer
 from ssread.paper.figure4 import draw as draw_properties
 from ssread.report.comparison_page import write_comparison_page
 
@@ -26,7 +27,7 @@ __all__ = ["Saved", "compare_dataset"]
 
 
 class Saved:
-    """Where a comparison keeps what it finds, in one folder."""
+    """The files of a comparison, in one folder."""
 
     def __init__(self, folder: str | os.PathLike[str], dataset: str, kind: str = ""):
         self.folder = Path(folder)
@@ -38,7 +39,7 @@ class Saved:
         self.to_look_at: list[Path] = []
 
     def write(self, report: Report) -> None:
-        """Writes the report beside the store, each file all or nothing."""
+        """Writes the report as Markdown and JSON, each file all or nothing."""
         write_text(self.markdown, report.markdown())
         write_json(self.json, report.as_dict())
 
@@ -54,18 +55,21 @@ def compare_dataset(
     out: str | os.PathLike[str] = "runs",
     console: Console | None = None,
 ) -> tuple[Report, Saved]:
-    """Does SSRead help on this dataset? Trains both readouts under the fair protocol and reports.
+    """Trains both readouts under the fair protocol and reports whether SSRead helps on this dataset.
 
     Args:
         dataset: Anything :func:`ssread.data.load` takes.
         settings: The fields of :class:`ssread.evaluate.experiment.Experiment` and of :class:`ssread.train.Training`;
-            ``learn`` and ``task`` may name several.
+            ``learn`` and ``task`` may name several, ``split`` may be a JSON file of folds.
         data: Options for loading the dataset, such as the ``smiles`` and ``label`` columns.
-        device: ``cpu``, ``cuda``, or ``auto`` for a GPU where there is one.
-        workers: Worker processes: on a CPU one per core by default, on a GPU 3 at most.
+        device: ``cpu``, ``cuda``, or ``auto`` for a GPU if there is one.
+        workers: Worker processes, by default one per core on a CPU and at most 3 on a GPU.
         on: ``here``, or a Ray cluster: ``ray`` for the one this machine belongs to, ``ray://host:port`` for another.
-        out: The folder that keeps the results; a comparison started again goes on from there.
-        console: Where progress is shown.
+        out: The folder that keeps the results; the same comparison continues there.
+        console: Where progress is shown, by default standard error.
+
+    Returns:
+        The report, and the files that were written.
     """
     console = console or Console(stderr=True)
     experiments = experiments_of(settings)
@@ -75,8 +79,8 @@ def compare_dataset(
     tasks = [experiment.task for experiment in experiments if experiment.task != "class"]
     graphs = with_properties(graphs, tasks, lambda text: console.print(text, markup=False, highlight=False))
     runner = make_runner(device, workers, on, lambda text: console.print(text, markup=False))
-    ways = dict.fromkeys(experiment.learn for experiment in experiments)
-    saved = Saved(out, graphs.name, "properties" if tasks else "-".join(way for way in ways if way != "supervised"))
+    unsupervised = dict.fromkeys(experiment.learn for experiment in experiments if experiment.learn != "supervised")
+    saved = Saved(out, graphs.name, "properties" if tasks else "-".join(unsupervised))
     console.print(f"{graphs!r}, on {runner!r}", markup=False, highlight=False)
     started = time.perf_counter()
     with Store(saved.store) as store:
@@ -86,8 +90,9 @@ def compare_dataset(
         if tasks:
             saved.to_look_at += draw_properties(report.cells, saved.markdown.with_suffix(""))
         if not any(experiment.linear for experiment in experiments):
-            console.print("training one model to look into", highlight=False)
-            write_comparison_page(saved.page, graphs, experiments[0], report, store, local_device(runner))
+            console.print("training the model that the page shows", highlight=False)
+            compared = settled(experiments[0], Trainer(graphs, runner, store))  # with the dropout that was chosen
+            write_comparison_page(saved.page, graphs, compared, report, store, local_device(runner))
             saved.to_look_at.append(saved.page)
     console.print(f"{time.perf_counter() - started:.0f} s", highlight=False)
     return report, saved

@@ -1,4 +1,4 @@
-"""``ssread reproduce`` as one call: the list of what there is, or one table or figure."""
+"""``ssread reproduce`` as a function: a table or figure of the paper, or a list of all of them."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -29,14 +29,14 @@ def reproduce_item(
     out: str | os.PathLike[str] = "runs",
     console: Console | None = None,
 ) -> list[Path]:
-    """Makes a table or figure of the paper, as far as it is missing; without a name, lists all of them.
+    """Makes what is missing of a table or figure of the paper; without a name, lists all of them.
 
     Args:
         name: A name of :data:`ssread.paper.registry.PAPER`, or None.
-        add: Results files of other machines, whose trainings are taken over first.
-        out: The folder of the results file, the same as that of :func:`ssread.commands.compare.compare_dataset`, whose
-            trainings count here too.
-        datasets: See :class:`ssread.paper.registry.Context`, like the other arguments.
+        datasets: See :class:`ssread.paper.registry.Context`, as for all arguments that are not listed here.
+        add: Results files of other machines; their trainings are added first.
+        out: The folder of the results file. Trainings of :func:`ssread.commands.compare.compare_dataset` with the same
+            folder count here too.
 
     Returns:
         The files that were written.
@@ -59,19 +59,19 @@ def reproduce_item(
         )
         for other in add:
             count = store.merge(other)
-            context.console.print(f"{count} trainings taken over from {other}", markup=False, highlight=False)
+            context.print_line(f"{count} trainings added from {other}")
         if chosen is None:
             context.console.print(listing(context))
             return []
         files = chosen.run(context)
-    context.console.print(f"Saved: {', '.join(map(str, files))}", markup=False, highlight=False)
+    context.print_line(f"Saved: {', '.join(map(str, files))}")
     return files
 
 
 def listing(context: Context) -> Table:
-    """Every table and figure of the paper, with how much of it is done."""
-    table = Table(title=f"The paper's tables and figures, and what {context.out} has of them", box=box.SIMPLE)
-    for heading in ("", "what", "done", "of", ""):
+    """A table of all tables and figures of the paper, with how much of each is done."""
+    table = Table(title=f"The paper's tables and figures, and how much of them {context.out} has", box=box.SIMPLE)
+    for heading in ("", "title", "done", "of", ""):
         table.add_column(heading, justify="right" if heading in ("done", "of") else "left", no_wrap=True)
     for name, entry in PAPER.items():
         if entry.code:

@@ -1,4 +1,4 @@
-"""``ssread explain --score`` as one call: load, train, score, write."""
+"""``ssread explain --score`` as a function: load, train, score, write."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from rich.console import Console
 from ssread.common.files import write_csv, write_text
 from ssread.data.load import load
 from ssread.evaluate.placement import check_placement
-from ssread.explain.study import Scores, score_explanations
-from ssread.explain.study_settings import Study
+from ssread.explain.scoring import score_explanations
+from ssread.explain.study import Scores, Study
 
 __all__ = ["score_dataset"]
 
@@ -32,13 +32,16 @@ def score_dataset(
     """Scores explanations on a dataset and writes ``scores-NAME.md`` and ``scores-NAME.csv`` (every value).
 
     Args:
-        data: ``planted``, a dataset of molecules, or a set saved with its functional groups.
-        study: What is scored.
-        out: The folder the files go to.
-        device: ``cpu``, ``cuda``, or ``auto`` for a GPU where there is one.
-        workers: Processes on a CPU, by default one per core.
-        console: Where progress is shown.
-        options: For loading the data.
+        data: ``planted``, a dataset of molecules, or a saved ``GraphSet`` with functional groups.
+        study: The settings of the study.
+        out: The folder of the files.
+        device: ``cpu``, ``cuda``, or ``auto`` for a GPU if there is one.
+        workers: Worker processes on a CPU, by default one per core.
+        console: Where progress is shown, by default standard error.
+        options: Options for loading the data.
+
+    Returns:
+        The scores, and the files that were written.
     """
     check_placement(device, workers)
     console = console or Console(stderr=True)

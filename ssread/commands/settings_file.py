@@ -1,4 +1,4 @@
-"""Settings that are kept in a YAML file."""
+"""Settings from a YAML file."""
 
 import os
 from pathlib import Path
@@ -12,7 +12,7 @@ __all__ = ["read_settings"]
 
 
 def read_settings(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Settings from a YAML file: a mapping of names to plain values."""
+    """Reads a YAML file that maps names to plain values."""
     try:
         content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
@@ -20,5 +20,5 @@ def read_settings(path: str | os.PathLike[str]) -> dict[str, Any]:
     except yaml.YAMLError as error:
         raise InputError(f"{path} is not valid YAML: {' '.join(str(error).split())}.") from None
     if not isinstance(content, dict) or not all(isinstance(name, str) for name in content):
-        raise InputError(f"{path} must hold settings as 'name: value' lines.")
+        raise InputError(f"{path} must consist of 'name: value' lines.")
     return content

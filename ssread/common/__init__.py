@@ -1,1 +1,1 @@
-"""What every other package may use; nothing here imports another package of ssread."""
+"""Helpers for every package. They import nothing of ssread but its errors."""

@@ -1,4 +1,4 @@
-"""How the paper's figures are drawn: colours that everybody can tell apart, the same bytes for the same data."""
+"""The style of the figures: colours that everybody can tell apart, and the same bytes for the same data."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +16,7 @@ __all__ = ["PALETTE", "drawing", "save"]
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#56B4E9", "#CC79A7", "#F0E442", "#000000")
 
 STYLE: dict[str, Any] = {
-    "svg.hashsalt": "ssread",  # ids of an SVG are random otherwise
+    "svg.hashsalt": "ssread",  # without it the ids in an SVG are random
     "svg.fonttype": "none",
     "font.size": 9,
     "axes.spines.top": False,
@@ -29,12 +29,12 @@ STYLE: dict[str, Any] = {
 
 @contextmanager
 def drawing(width: float = 6.4, height: float = 4.0) -> Iterator["Figure"]:
-    """A new figure of so many inches, in the style of all others, without a display."""
+    """Yields a new figure of this size in inches, in the common style; needs no display."""
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    style: Any = {**mpl.rcParamsDefault, **STYLE, "backend": mpl.rcParams["backend"]}  # not the user's own
+    style: Any = {**mpl.rcParamsDefault, **STYLE, "backend": mpl.rcParams["backend"]}  # ignores the user's settings
     with mpl.rc_context(style):
         figure = Figure(figsize=(width, height), layout="constrained")
         FigureCanvasAgg(figure)
@@ -42,9 +42,9 @@ def drawing(width: float = 6.4, height: float = 4.0) -> Iterator["Figure"]:
 
 
 def save(figure: "Figure", stem: Path) -> list[Path]:
-    """Writes ``stem.svg`` and ``stem.png``, each all or nothing, without dates or versions in them.
+    """Writes ``stem.svg`` and ``stem.png`` atomically, without dates or versions; returns both paths.
 
-    Call it within :func:`drawing`: what is drawn depends on the style at this moment.
+    Call it within :func:`drawing`, because Matplotlib applies the style only when it saves.
     """
     files = []
     for ending, metadata in (("svg", {"Date": None, "Creator": None}), ("png", {"Software": None})):

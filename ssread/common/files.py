@@ -1,4 +1,4 @@
-"""Files and folders written all or nothing; a disk that refuses is reported in a sentence."""
+"""Files and folders written atomically; a failed write is reported in a sentence."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ __all__ = ["make_folder", "new_folder", "refuse_existing", "replacing", "write_c
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yields a new file in the folder of ``path``, which it replaces at the end unless an error was raised.
+    """Yields a temporary file beside ``path``, which replaces ``path`` at the end unless an error was raised.
 
-    What the operating system refuses (no space, no permission) is raised as a ``WriteError``.
+    Errors of the operating system (no space, no permission) are raised as a ``WriteError``.
     """
     new = None
     try:
-        with _refusals(path):
+        with _write_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
             os.close(handle)
             new = Path(name)
             yield new
-            new.chmod(0o644)  # mkstemp's own files can be read by their owner alone
+            new.chmod(0o644)  # mkstemp makes files that only their owner can read
             os.replace(new, path)
     finally:
         if new is not None:
@@ -44,17 +44,17 @@ def replacing(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
-    """Yields a folder beside ``folder`` to fill, which is renamed to it at the end unless an error was raised."""
+    """Yields a temporary folder to fill, which is renamed to ``folder`` at the end unless an error was raised."""
     refuse_existing(folder)
     new = None
     try:
-        with _refusals(folder):
+        with _write_errors(folder):
             folder.parent.mkdir(parents=True, exist_ok=True)
             new = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
             yield new
             for path in new.iterdir():
                 path.chmod(0o644)
-                _to_disk(path)
+                _flush_to_disk(path)
             new.chmod(0o755)
             os.replace(new, folder)
     finally:
@@ -63,48 +63,49 @@ def new_folder(folder: Path) -> Iterator[Path]:
 
 
 def refuse_existing(folder: Path) -> None:
-    """Raises an ``InputError`` where a folder to be made exists already; an empty one is accepted."""
+    """Raises an ``InputError`` if ``folder`` exists already and is not an empty folder."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder} exists already: choose another name, or remove it first.")
 
 
 def make_folder(folder: Path) -> Path:
-    """Makes a folder where there is none, with those above it; returns it."""
-    with _refusals(folder):
+    """Creates a folder and its parents where they do not exist; returns the folder."""
+    with _write_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
 def write_text(path: Path, text: str) -> Path:
-    """Writes a text; returns the path."""
+    """Writes text as UTF-8; returns the path."""
     with replacing(path) as new:
         new.write_text(text, encoding="utf-8")
     return path
 
 
 def write_json(path: Path, content: Any) -> Path:
-    """Writes plain values, with null for NaN; returns the path."""
+    """Writes plain values as JSON, with null for NaN; returns the path."""
     return write_text(path, indented_json(content))
 
 
 def write_csv(path: Path, table: pd.DataFrame) -> Path:
-    """Writes a table; returns the path."""
+    """Writes a table without its index; returns the path."""
     return write_text(path, table.to_csv(index=False, lineterminator="\n"))
 
 
 @contextmanager
-def _refusals(path: Path) -> Iterator[None]:
+def _write_errors(path: Path) -> Iterator[None]:
+    """Raises what goes wrong while writing ``path`` as a ``WriteError``."""
     try:
         yield
     except InputError:
         raise
-    except (OSError, SafetensorError) as error:  # the latter is how a full disk shows in safetensors
+    except (OSError, SafetensorError) as error:  # safetensors raises the latter when the disk is full
         reason = getattr(error, "strerror", None) or error
         raise WriteError(f"{path} cannot be written: {reason}. Nothing was left there.") from None
 
 
-def _to_disk(path: Path) -> None:
-    """Flushes a file to the disk, so that it survives a power cut once its folder has been renamed."""
+def _flush_to_disk(path: Path) -> None:
+    """Flushes a file to the disk, so that it survives a power cut after its folder has been renamed."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -1,4 +1,4 @@
-"""Tables in Markdown, with text from data escaped."""
+"""Markdown tables, with text from data escaped."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -7,19 +7,19 @@ __all__ = ["escape_markdown", "markdown_table"]
 
 
 def markdown_table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    r"""A Markdown table; bars, line ends and what would be read as HTML or emphasis are escaped.
+    r"""Returns a Markdown table; bars, line breaks and what Markdown would take for markup are escaped.
 
     >>> print(markdown_table(["a"], [["x|y"]]), end="")
     | a |
     |---|
     | x\|y |
     """
-    lines = [_line(headings), "|" + "---|" * len(headings), *(_line(row) for row in rows)]
+    lines = [_row(headings), "|" + "---|" * len(headings), *(_row(row) for row in rows)]
     return "\n".join(lines) + "\n"
 
 
 def escape_markdown(value: object, characters: str = "\\|`*_[]<") -> str:
-    r"""A value as one line of text in which these characters stay what they are.
+    r"""Returns a value as one line of text, with these characters escaped.
 
     >>> escape_markdown("a|b\nc")
     'a\\|b c'
@@ -27,5 +27,5 @@ def escape_markdown(value: object, characters: str = "\\|`*_[]<") -> str:
     return re.sub(f"([{re.escape(characters)}])", r"\\\1", " ".join(str(value).split()))
 
 
-def _line(values: Iterable[object]) -> str:
+def _row(values: Iterable[object]) -> str:
     return "| " + " | ".join(escape_markdown(value) for value in values) + " |"

@@ -1,4 +1,4 @@
-"""Plain values as JSON: without NaN, which JSON does not know, and in one canonical form to be hashed."""
+"""Plain values as JSON: without NaN, which JSON does not have, and in a canonical form for hashing."""
 
 import json
 import math
@@ -11,7 +11,7 @@ __all__ = ["canonical_json", "indented_json", "without_nan"]
 
 
 def canonical_json(value: Any) -> str:
-    """The one way to write plain settings as JSON: keys sorted, 1.0 as 1, tuples as lists, no NaN.
+    """Returns settings as JSON in canonical form: keys sorted, 1.0 as 1, tuples as lists, no NaN.
 
     >>> canonical_json({"b": (1.0, None), "a": 2})
     '{"a":2,"b":[1,null]}'
@@ -20,17 +20,17 @@ def canonical_json(value: Any) -> str:
         return json.dumps(_plain(value), sort_keys=True, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError) as error:
         raise InputError(
-            f"Settings consist of texts, finite numbers, lists and dictionaries; found {value} ({error})."
+            f"Settings must be strings, finite numbers, lists and dictionaries, but {value} was given ({error})."
         ) from None
 
 
 def indented_json(value: Any) -> str:
-    """JSON for files that people may open, with null in place of NaN and infinity."""
+    """Returns JSON for people to read, with null in place of NaN and infinity."""
     return json.dumps(without_nan(value), indent=2, allow_nan=False) + "\n"
 
 
 def without_nan(value: Any) -> Any:
-    """The same plain value with ``None`` in place of every NaN and infinity.
+    """Returns the value with ``None`` in place of every NaN and infinity.
 
     >>> without_nan({"p": float("nan"), "counts": (1, 2.5)})
     {'p': None, 'counts': [1, 2.5]}
@@ -43,10 +43,11 @@ def without_nan(value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
+    """Returns the value with string keys, lists for tuples, Python numbers for NumPy's and 1 for 1.0."""
     if isinstance(value, dict):
         return {str(key): _plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(part) for part in value]
-    if hasattr(value, "dtype") and hasattr(value, "item"):  # a number of NumPy's
+    if hasattr(value, "dtype") and hasattr(value, "item"):  # a NumPy scalar
         value = value.item()
     return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -4,12 +4,12 @@ import platform
 
 __all__ = ["VERSION", "versions"]
 
-#: Of this package.
+#: The version of this package.
 VERSION = "0.1.0"
 
 
 def versions() -> dict[str, str]:
-    """Versions of ssread, torch, torch_geometric and Python, by name."""
+    """Returns the versions of ssread, torch, torch_geometric and Python, by name."""
     import torch
     import torch_geometric
 

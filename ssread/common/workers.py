@@ -1,4 +1,4 @@
-"""What makes a process a good worker of another."""
+"""Set-up of worker processes: one thread each, memory kept between steps, an end when the parent ends."""
 
 import ctypes
 import os
@@ -13,11 +13,11 @@ import torch
 
 __all__ = ["as_worker", "one_thread"]
 
-M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of glibc's malloc.h
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # from glibc's malloc.h
 
 
 def as_worker(parent: int) -> None:
-    """Makes this process a good worker of ``parent``: one thread, memory kept between steps, gone when that one is."""
+    """Sets this process up as a worker of the process ``parent``; it ends when that one ends."""
     _end_with(parent)
     _keep_memory()
     torch.set_num_threads(1)
@@ -25,7 +25,10 @@ def as_worker(parent: int) -> None:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Numbers that do not depend on how many cores there are; several threads gain little on small graphs."""
+    """Limits torch to one thread, so that results do not depend on the number of cores.
+
+    On small graphs more threads gain little.
+    """
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -36,7 +39,7 @@ def one_thread() -> Iterator[None]:
 
 @lru_cache(maxsize=1)
 def _end_with(parent: int) -> None:
-    """Ends this worker soon after the process that it works for, however that one died."""
+    """Starts a thread that ends this process soon after ``parent`` has ended, for whatever reason."""
 
     def watch() -> None:
         while _is_alive(parent):
@@ -48,8 +51,8 @@ def _end_with(parent: int) -> None:
 
 @lru_cache(maxsize=1)
 def _keep_memory() -> None:
-    """Tells glibc not to hand memory back after every step: a twentieth of the time went into getting it again."""
-    with suppress(OSError, AttributeError):  # another system, another allocator
+    """Keeps glibc from returning memory to the system after every step, which costs 5 % of the time."""
+    with suppress(OSError, AttributeError):  # not glibc
         libc = ctypes.CDLL(None)
         libc.mallopt(M_MMAP_THRESHOLD, 32 << 20)
         libc.mallopt(M_TRIM_THRESHOLD, (1 << 31) - 1)

@@ -1,6 +1,6 @@
-"""What a molecule's atoms and bonds look like as numbers: the documented RDKit features, or TU-like labels alone.
+"""Features of atoms and bonds: the documented RDKit features, or labels alone as in the TU collection.
 
-RDKit is asked once per atom and bond for plain integers; everything after that is one comparison per column.
+RDKit is called once per atom and bond and returns integers; NumPy turns these into columns for all atoms at once.
 """
 
 from collections.abc import Sequence
@@ -12,13 +12,13 @@ import numpy.typing as npt
 
 from ssread.errors import InputError
 
+#: ``rdkit``: all columns of :data:`ATOM_COLUMNS` and :data:`BOND_COLUMNS`; ``labels``: element and bond type alone.
 FEATURES = ("rdkit", "labels")
-"""``rdkit``: all columns of :data:`ATOM_COLUMNS` and :data:`BOND_COLUMNS`; ``labels``: element and bond type alone."""
 
 _ELEMENTS = {
     "H": 1, "B": 5, "C": 6, "N": 7, "O": 8, "F": 9, "Si": 14, "P": 15, "S": 16, "Cl": 17, "Se": 34, "Br": 35, "I": 53,
 }  # fmt: skip
-_HYBRIDISATIONS = {"sp": 2, "sp2": 3, "sp3": 4}  # RDKit's numbers, as for the bond types
+_HYBRIDISATIONS = {"sp": 2, "sp2": 3, "sp3": 4}  # here and below: the values of RDKit's enums
 _BOND_TYPES = {"single": 1, "double": 2, "triple": 3, "aromatic": 12}
 _BOND_STEREO = {"Z": 2, "E": 3}
 _CHIRALITY = {"": 0, "R": 1, "S": 2}
@@ -43,7 +43,7 @@ Ints = npt.NDArray[np.int64]
 
 
 class MoleculeColumns(NamedTuple):
-    """Molecules as the flat columns that :func:`ssread.data.assemble.assemble` takes, under its argument names."""
+    """Molecules as flat columns, named after the arguments of :func:`ssread.data.assemble.assemble`."""
 
     num_nodes: Ints
     x: Floats
@@ -54,32 +54,32 @@ class MoleculeColumns(NamedTuple):
     edge_feature_names: tuple[str, ...]
 
 
-def describe(
+def molecule_columns(
     molecules: Sequence[Any], features: str = "rdkit", elements: Sequence[str] | None = None
 ) -> MoleculeColumns:
-    """Turn RDKit molecules into flat columns, every bond in both directions.
+    """Turns RDKit molecules into flat columns, with every bond in both directions.
 
     Args:
-        molecules: RDKit molecules; one without atoms gives a graph without nodes.
+        molecules: RDKit molecules; one without atoms becomes a graph without nodes.
         features: One of :data:`FEATURES`.
-        elements: For ``features="labels"``: the element symbols that get a column, in this order. Without it, those
-            found, by atomic number. Give the training set's when reading molecules for a trained model.
+        elements: For ``features="labels"``: the element symbols that get a column, in this order. By default the
+            elements found, by atomic number. For a trained model, pass those of its training set.
     """
     if features not in FEATURES:
-        raise InputError(f"features={features!r} is unknown; take one of {', '.join(map(repr, FEATURES))}.")
+        raise InputError(f"features={features!r} is not an option: choose {' or '.join(map(repr, FEATURES))}.")
     if elements is not None and features != "labels":
-        raise InputError("elements= goes with features='labels' only; the rdkit columns are always the same.")
+        raise InputError("elements= needs features='labels'; the rdkit columns are always the same.")
     num_nodes = np.array([molecule.GetNumAtoms() for molecule in molecules], dtype=np.int64)
     num_bonds = np.array([molecule.GetNumBonds() for molecule in molecules], dtype=np.int64)
-    asked_atoms, asked_bonds = ask(molecules)
-    atoms, bonds = _table(asked_atoms, 8), _table(asked_bonds, 6)
+    atom_rows, bond_rows = read_atoms_and_bonds(molecules)
+    atoms, bonds = _table(atom_rows, 8), _table(bond_rows, 6)
     if features == "rdkit":
         x, atom_names = _atom_features(atoms), ATOM_COLUMNS
         edge_attr, bond_names = _bond_features(bonds), BOND_COLUMNS
     else:
         graph_of_node = np.repeat(np.arange(len(num_nodes)), num_nodes)
         x, atom_names = _element_labels(atoms[:, 0], graph_of_node, elements)
-        edge_attr, bond_names = _one_hot(bonds[:, 2], _BOND_TYPES.values(), rest=True), _LABEL_BOND_COLUMNS
+        edge_attr, bond_names = _one_hot(bonds[:, 2], _BOND_TYPES.values(), other=True), _LABEL_BOND_COLUMNS
     return MoleculeColumns(
         num_nodes=num_nodes,
         x=x,
@@ -91,13 +91,13 @@ def describe(
     )
 
 
-def ask(molecules: Sequence[Any]) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
-    """What RDKit knows of every atom and of every bond, as plain integers."""
-    atoms = [_atom(atom) for molecule in molecules for atom in molecule.GetAtoms()]
-    return atoms, [_bond(bond) for molecule in molecules for bond in molecule.GetBonds()]
+def read_atoms_and_bonds(molecules: Sequence[Any]) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
+    """Returns RDKit's properties of every atom and of every bond as integers."""
+    atoms = [_read_atom(atom) for molecule in molecules for atom in molecule.GetAtoms()]
+    return atoms, [_read_bond(bond) for molecule in molecules for bond in molecule.GetBonds()]
 
 
-def _atom(atom: Any) -> tuple[int, ...]:
+def _read_atom(atom: Any) -> tuple[int, ...]:
     return (
         atom.GetAtomicNum(),
         atom.GetDegree(),
@@ -110,7 +110,7 @@ def _atom(atom: Any) -> tuple[int, ...]:
     )
 
 
-def _bond(bond: Any) -> tuple[int, ...]:
+def _read_bond(bond: Any) -> tuple[int, ...]:
     return (
         bond.GetBeginAtomIdx(),
         bond.GetEndAtomIdx(),
@@ -125,10 +125,10 @@ def _table(rows: list[tuple[int, ...]], width: int) -> Ints:
     return np.fromiter(chain.from_iterable(rows), dtype=np.int64).reshape(-1, width)
 
 
-def _one_hot(values: Ints, choices: Any, rest: bool = False) -> Floats:
-    """One column per choice and, if wanted, one for the rest."""
+def _one_hot(values: Ints, choices: Any, other: bool = False) -> Floats:
+    """Returns one column per choice and, with ``other``, one for all other values."""
     hot = values[:, None] == np.fromiter(choices, dtype=np.int64)
-    if rest:
+    if other:
         hot = np.concatenate([hot, ~hot.any(axis=1, keepdims=True)], axis=1)
     return hot.astype(np.float32)
 
@@ -136,10 +136,10 @@ def _one_hot(values: Ints, choices: Any, rest: bool = False) -> Floats:
 def _atom_features(atoms: Ints) -> Floats:
     element, neighbours, hydrogens, hybridisation, charge, aromatic, ring, chirality = atoms.T
     columns = [
-        _one_hot(element, _ELEMENTS.values(), rest=True),
+        _one_hot(element, _ELEMENTS.values(), other=True),
         _one_hot(np.minimum(neighbours, 5), range(6)),
         _one_hot(np.minimum(hydrogens, 4), range(5)),
-        _one_hot(hybridisation, _HYBRIDISATIONS.values(), rest=True),
+        _one_hot(hybridisation, _HYBRIDISATIONS.values(), other=True),
         np.stack([charge, aromatic, ring], axis=1),
         _one_hot(chirality, (1, 2)),
     ]
@@ -149,7 +149,7 @@ def _atom_features(atoms: Ints) -> Floats:
 def _bond_features(bonds: Ints) -> Floats:
     _, _, kind, conjugated, ring, stereo = bonds.T
     columns = [
-        _one_hot(kind, _BOND_TYPES.values(), rest=True),
+        _one_hot(kind, _BOND_TYPES.values(), other=True),
         np.stack([conjugated, ring], axis=1),
         _one_hot(stereo, _BOND_STEREO.values()),
     ]
@@ -159,20 +159,20 @@ def _bond_features(bonds: Ints) -> Floats:
 def _element_labels(
     element: Ints, graph_of_node: Ints, elements: Sequence[str] | None
 ) -> tuple[Floats, tuple[str, ...]]:
-    """One column per element: those asked for, or those found."""
+    """Returns one column per element in ``elements``, or per element found."""
     from rdkit import Chem
 
     table = Chem.GetPeriodicTable()
     number_of = {table.GetElementSymbol(number): number for number in range(119)}
-    strangers = [symbol for symbol in elements or () if symbol not in number_of]
-    if strangers:
-        raise InputError(f"elements= holds {strangers}: give element symbols such as 'C' or 'Cl'.")
+    unknown = [symbol for symbol in elements or () if symbol not in number_of]
+    if unknown:
+        raise InputError(f"elements= contains {unknown}: use element symbols such as 'C' or 'Cl'.")
     numbers = np.unique(element).tolist() if elements is None else [number_of[symbol] for symbol in elements]
-    unknown = np.flatnonzero(~np.isin(element, numbers))
-    if len(unknown):
-        symbol = table.GetElementSymbol(int(element[unknown[0]]))
+    unlisted = np.flatnonzero(~np.isin(element, numbers))
+    if len(unlisted):
+        symbol = table.GetElementSymbol(int(element[unlisted[0]]))
         raise InputError(
-            f"Molecule {graph_of_node[unknown[0]]} (counting from 0) has an atom {symbol}, which is not among "
-            f"elements={list(elements or ())}; add it or leave the molecule out."
+            f"Molecule {graph_of_node[unlisted[0]]} (counting from 0) has an atom {symbol}, which is not among "
+            f"elements={list(elements or ())}: add it or leave the molecule out."
         )
     return _one_hot(element, numbers), tuple(table.GetElementSymbol(number) for number in numbers)

@@ -1,4 +1,4 @@
-"""Batches by index arithmetic on the pointers of a GraphSet: no Python per graph, nothing leaves the device."""
+"""Batches of a GraphSet by index arithmetic on its pointers: no Python loop over graphs, no copy off the device."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GraphBatch:
-    """Some graphs as one disconnected graph; has the attributes that PyG models ask of a batch.
+    """Several graphs as one disconnected graph, with the attributes of a PyG batch.
 
     Args:
         x: Node features ``[N, F]``.
-        edge_index: Edges ``[2, E]`` with node ids of the batch, sorted by row.
+        edge_index: Edges ``[2, E]`` with node ids within the batch, sorted by row.
         edge_attr: Edge features ``[E, D]`` or ``None``.
         batch: The graph of each node ``[N]``.
         ptr: Where each graph's nodes begin ``[batch_size + 1]``.
         y: Class index of each graph, or ``None``.
-        batch_size: Number of graphs, also of those without nodes.
-        ids: The graphs' numbers in the set.
-        node_ids: The nodes' rows in the set's node columns ``[N]``.
+        batch_size: Number of graphs, including those without nodes.
+        ids: The number of each graph in the dataset.
+        node_ids: The row of each node in the node columns of the dataset ``[N]``.
     """
 
     x: Tensor
@@ -43,16 +43,16 @@ class GraphBatch:
 
     @property
     def num_graphs(self) -> int:
-        """Number of graphs, by the name PyG's own batches use."""
+        """Number of graphs, under the name that PyG uses."""
         return self.batch_size
 
     @property
     def num_nodes(self) -> int:
-        """Number of nodes of all graphs together."""
+        """Total number of nodes."""
         return self.x.size(-2)
 
     def to(self, device: torch.device | str) -> Any:
-        """The same batch with every tensor on ``device``."""
+        """Returns the batch with every tensor on ``device``."""
         columns = {column.name: getattr(self, column.name) for column in fields(self)}
         moved: dict[str, Any] = {n: v.to(device) for n, v in columns.items() if isinstance(v, Tensor)}
         return replace(self, **moved)
@@ -65,12 +65,11 @@ class GraphBatch:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PaddedBatch(GraphBatch):
-    """R batches of the same fixed size, one per replica; every tensor has a leading dimension R.
+    """R batches of the same fixed size, one per model of a stack; every tensor has a leading dimension R.
 
-    Padding nodes have zero features and belong to one dummy graph after the real ones, whose number is B;
-    ``batch_size`` is therefore B + 1, and the caller cuts the last graph off. The last node is always a
-    padding node, and padding edges are self-loops on it, so rows stay sorted. Padded graphs (id -1) have no
-    nodes, and class -1.
+    Padding nodes have zero features and belong to a dummy graph with number B, after the real ones. Therefore
+    ``batch_size`` is B + 1, and the caller cuts the last graph off. The last node is always a padding node, and
+    padding edges are self-loops on it, so that rows stay sorted. Padding graphs (id -1) have no nodes and class -1.
     """
 
     @property
@@ -91,44 +90,47 @@ class Bounds(NamedTuple):
     num_edges: int
 
 
-class Expansion(NamedTuple):
-    """The rows that some graphs own in a flat column."""
+class SelectedRows(NamedTuple):
+    """The rows of some graphs in a flat column."""
 
-    ptr: Tensor  # where each chosen graph's rows begin in the result
-    owner: Tensor  # position in `ids` of the graph that owns each row
-    source: Tensor  # row of the flat column
+    ptr: Tensor  # where the rows of each selected graph begin in the result
+    owner: Tensor  # the index in `ids` of the graph that each row belongs to
+    source: Tensor  # the row of the flat column
 
 
-def expand(pointer: Tensor, ids: Tensor) -> Expansion:
-    """List the rows of the graphs ``ids`` in a flat column whose graphs begin at ``pointer``.
+def select_rows(pointer: Tensor, ids: Tensor) -> SelectedRows:
+    """Lists the rows of the graphs ``ids`` in a flat column where graph ``g`` begins at ``pointer[g]``.
 
-    >>> expand(torch.tensor([0, 2, 5]), torch.tensor([1, 0])).source
+    >>> select_rows(torch.tensor([0, 2, 5]), torch.tensor([1, 0])).source
     tensor([2, 3, 4, 0, 1])
     """
     start = pointer[ids]
     counts = pointer[ids + 1] - start
     ptr = torch.nn.functional.pad(counts.cumsum(0), (1, 0))
     owner = torch.repeat_interleave(counts)
-    # index_select is several times faster than indexing with brackets on a CPU.
+    # On a CPU, index_select is several times faster than indexing with brackets.
     source = (start - ptr[:-1]).index_select(0, owner).add_(torch.arange(owner.numel(), device=pointer.device))
-    return Expansion(ptr, owner, source)
+    return SelectedRows(ptr, owner, source)
 
 
 def as_ids(graphs: GraphSet, which: slice | Sequence[int] | Tensor) -> Tensor:
-    """Graph numbers as a tensor on the set's device, from a slice, numbers (from the end if negative), or a mask."""
+    """Returns graph numbers as a tensor on the set's device, from a slice, numbers or a boolean mask.
+
+    Negative numbers count from the end.
+    """
     if isinstance(which, slice):
         which = range(len(graphs))[which]
     ids = torch.as_tensor(which, device=graphs.device)
     if ids.dtype == torch.bool:
         if tuple(ids.shape) != (len(graphs),):
-            raise InputError(f"A mask of shape {list(ids.shape)} cannot choose from {len(graphs)} graphs.")
+            raise InputError(f"A mask of shape {list(ids.shape)} cannot select from {len(graphs)} graphs.")
         return ids.nonzero().squeeze(1)
     if ids.numel() == 0:
         return ids.reshape(-1).to(torch.int64)
     if ids.dim() != 1 or ids.is_floating_point():
-        raise InputError(f"Graph numbers must be a list of whole numbers, not {ids.dtype} {list(ids.shape)}.")
+        raise InputError(f"Graph numbers must be a list of integers, not {ids.dtype} {list(ids.shape)}.")
     ids = ids.to(torch.int64)
-    if ids.device.type == "cpu":  # elsewhere the look at the values would stall the device
+    if ids.device.type == "cpu":  # on a GPU, reading the values would wait for the device
         low, high = (int(bound) for bound in ids.aminmax())
         if low < -len(graphs) or high >= len(graphs):
             wrong = low if low < -len(graphs) else high
@@ -139,9 +141,9 @@ def as_ids(graphs: GraphSet, which: slice | Sequence[int] | Tensor) -> Tensor:
 
 
 def batch(graphs: GraphSet, which: slice | Sequence[int] | Tensor) -> GraphBatch:
-    """The graphs ``which`` of the set, in that order, as one disconnected graph."""
+    """Returns the graphs ``which``, in that order, as one disconnected graph."""
     ids = as_ids(graphs, which)
-    nodes, edges = expand(graphs.node_ptr, ids), expand(graphs.edge_ptr, ids)
+    nodes, edges = select_rows(graphs.node_ptr, ids), select_rows(graphs.edge_ptr, ids)
     return GraphBatch(
         x=graphs.x.index_select(0, nodes.source),
         edge_index=graphs.edge_index.index_select(1, edges.source).add_(nodes.ptr.index_select(0, edges.owner)),
@@ -161,9 +163,9 @@ def batches(
     which: slice | Sequence[int] | Tensor | None = None,
     generator: torch.Generator | None = None,
 ) -> Iterator[GraphBatch]:
-    """One epoch over the graphs ``which`` (all by default), shuffled where a generator is given."""
+    """Yields the batches of one epoch over the graphs ``which`` (all by default), shuffled if a generator is given."""
     if batch_size < 1:
-        raise InputError(f"batch_size={batch_size} is too small: a batch has at least one graph.")
+        raise InputError(f"batch_size={batch_size} is too small: a batch needs at least one graph.")
     ids = as_ids(graphs, slice(None) if which is None else which)
     if generator is not None:
         ids = ids[torch.randperm(ids.numel(), generator=generator, device=generator.device).to(ids.device)]
@@ -172,11 +174,11 @@ def batches(
 
 
 def padded_batch(graphs: GraphSet, ids: Tensor, bounds: Bounds) -> PaddedBatch:
-    """R batches ``ids[R, B]`` (-1 pads) of exactly ``bounds`` nodes and edges; see :class:`PaddedBatch`.
+    """Returns R batches ``ids[R, B]`` (-1 pads) of exactly ``bounds`` nodes and edges; see :class:`PaddedBatch`.
 
-    Shapes depend on ``ids.shape`` and ``bounds`` alone and no value is looked at, so the call can be captured
-    in a CUDA graph. On a CPU, bounds that are too small raise an ``InputError``; elsewhere they cut graphs
-    off unseen, so take them from :func:`bounds`.
+    Shapes depend on ``ids.shape`` and ``bounds`` alone and no value is read, so the call can be captured in a CUDA
+    graph. On a CPU, bounds that are too small raise an ``InputError``. On a GPU they silently cut graphs off, so
+    compute them with :func:`bounds`.
     """
     real = ids >= 0
     number = ids.clamp(min=0)
@@ -204,33 +206,33 @@ def padded_batch(graphs: GraphSet, ids: Tensor, bounds: Bounds) -> PaddedBatch:
     )
 
 
-def _padded_rows(pointer: Tensor, number: Tensor, real: Tensor, size: int) -> Expansion:
-    """:func:`expand` for every row of ``number``, filled up to ``size`` rows owned by graph B."""
+def _padded_rows(pointer: Tensor, number: Tensor, real: Tensor, size: int) -> SelectedRows:
+    """:func:`select_rows` for every row of ``number``, filled up to ``size`` rows that belong to graph B."""
     start = pointer[number]
     ptr = torch.nn.functional.pad(((pointer[number + 1] - start) * real).cumsum(1), (1, 0))
-    position = torch.arange(size, device=pointer.device).repeat(number.size(0), 1)
-    owner = torch.searchsorted(ptr[:, 1:].contiguous(), position, right=True)
+    row = torch.arange(size, device=pointer.device).repeat(number.size(0), 1)
+    owner = torch.searchsorted(ptr[:, 1:].contiguous(), row, right=True)
     shift = torch.nn.functional.pad(start - ptr[:, :-1], (0, 1))
-    # Padding rows may point anywhere within the column: what they fetch is blanked by the caller.
-    source = (position + shift.gather(1, owner)).clamp(max=pointer[-1] - 1).clamp(min=0)
-    return Expansion(ptr, owner, source)
+    # Padding rows may point anywhere within the column, because the caller replaces what they fetch.
+    source = (row + shift.gather(1, owner)).clamp(max=pointer[-1] - 1).clamp(min=0)
+    return SelectedRows(ptr, owner, source)
 
 
 def _rows(column: Tensor, source: Tensor) -> Tensor:
-    if column.size(0) == 0:  # a set without a single node or edge has nothing to fetch, not even for padding
+    if column.size(0) == 0:  # without any node or edge, not even padding rows have anything to fetch
         return column.new_zeros(*source.shape, *column.shape[1:])
     return column[source]
 
 
 def bounds(graphs: GraphSet, ids: Tensor, batch_size: int | None = None) -> Bounds:
-    """Node and edge counts that hold every batch of ``ids``, with one padding node to spare.
+    """Returns node and edge counts that suffice for every batch of ``ids`` and one padding node.
 
     Args:
-        graphs: The set.
-        ids: Without ``batch_size``: the batches themselves, ``[..., B]`` (-1 pads), such as one
-            ``ids[R, B]`` or the plan ``[steps, R, B]`` of an epoch. With it: graph numbers
-            ``[..., n]``, and the bounds hold every batch that can be drawn from any one row.
-        batch_size: Graphs in a batch.
+        graphs: The dataset.
+        ids: Without ``batch_size``: the batches themselves, ``[..., B]`` (-1 pads), such as one ``ids[R, B]`` or the
+            plan ``[steps, R, B]`` of an epoch. With it: graph numbers ``[..., n]``, and the bounds suffice for every
+            batch that can be drawn from any one row.
+        batch_size: Number of graphs in a batch.
     """
     real, number = ids >= 0, ids.clamp(min=0)
     sizes = []

@@ -1,4 +1,4 @@
-"""The promises a GraphSet makes, checked column by column."""
+"""Checks that the columns of a GraphSet are consistent, as its docstring promises."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 
 def check(graphs: GraphSet, source: str = "") -> None:
-    """Raise an ``InputError`` that names the first graph, node or column that breaks a promise of GraphSet.
+    """Raises an ``InputError`` that names the first graph, node or column that is wrong.
 
     Args:
-        graphs: The set to look at.
-        source: How to name it in the sentence (a file, say); its own name by default.
+        graphs: The graph set to check.
+        source: Its name in the message, such as a file; the set's own name by default.
     """
     source = source or graphs.name or "the graph set"
     num_graphs = len(graphs)
     if num_graphs < 1:
-        raise InputError(f"{source} holds no graphs: give at least one.")
+        raise InputError(f"{source} has no graphs: at least one is needed.")
     _check_pointer(graphs.node_ptr, graphs.x.size(0), f"{source}: node_ptr")
     _check_features(graphs.x, graphs.node_ptr, graphs.node_feature_names, source, "node")
     if graphs.edge_index.dim() != 2 or graphs.edge_index.size(0) != 2:
@@ -48,23 +48,25 @@ def check(graphs: GraphSet, source: str = "") -> None:
     ):
         for name, column in columns.items():
             if len(column) != count:
-                raise InputError(f"{source}: column {name!r} has {len(column)} rows, one per {per} is {count}.")
+                raise InputError(f"{source}: column {name!r} has {len(column)} rows, but one per {per} is {count}.")
 
 
 def _check_pointer(pointer: Tensor, count: int, what: str) -> None:
     if pointer.dtype != torch.int64 or pointer.dim() != 1:
         raise InputError(f"{what} is {pointer.dtype} with {pointer.dim()} dimensions, not int64 with one.")
     if int(pointer[0]) != 0 or int(pointer[-1]) != count or bool((pointer.diff() < 0).any()):
-        raise InputError(f"{what} does not rise from 0 to {count}.")
+        raise InputError(f"{what} does not increase from 0 to {count}.")
 
 
 def _check_features(features: Tensor, pointer: Tensor, names: tuple[str, ...], source: str, what: str) -> None:
     if features.dtype != torch.float32 or features.dim() != 2:
-        raise InputError(f"{source}: {what} features are {features.dtype} {list(features.shape)}, not float32 "
-                         f"with one row per {what}.")  # fmt: skip
+        raise InputError(
+            f"{source}: {what} features are {features.dtype} {list(features.shape)}, not float32 with one row per "
+            f"{what}."
+        )
     if names and len(names) != features.size(1):
         raise InputError(f"{source}: {len(names)} {what} feature names for {features.size(1)} features.")
-    # NaN and infinities survive a product with 0, so one sum over the set finds them without a mask.
+    # NaN and infinity times 0 is NaN, so one sum over all features finds them without a mask.
     if not bool((features.sum() * 0 == 0).all()):
         bad = (~torch.isfinite(features)).nonzero()
         if bad.numel():
@@ -88,15 +90,15 @@ def _check_edges(graphs: GraphSet, source: str) -> None:
         edge = int(wrong.nonzero()[0])
         raise InputError(
             f"{source}: graph {int(graph[edge])} has an edge from node {int(row[edge])} to node "
-            f"{int(column[edge])}, but only {int(num_nodes[edge])} nodes (0, 1, ...)."
+            f"{int(column[edge])}, but only {int(num_nodes[edge])} nodes, numbered from 0."
         )
     key = (graphs.node_ptr.index_select(0, graph) + row) * (int(graphs.node_counts.max()) + 1) + column
-    disorder = key.diff() <= 0
-    if bool(disorder.any()):
-        edge = int(disorder.nonzero()[0]) + 1
+    unsorted = key.diff() <= 0
+    if bool(unsorted.any()):
+        edge = int(unsorted.nonzero()[0]) + 1
         raise InputError(
-            f"{source}: the edges of graph {int(graph[edge])} are not sorted by row and column, or one is "
-            "there twice; make sets with ssread.data.assemble."
+            f"{source}: the edges of graph {int(graph[edge])} are not sorted by row and column, or one occurs twice; "
+            "build graph sets with ssread.data.assemble."
         )
 
 
@@ -118,6 +120,6 @@ def _check_labels(graphs: GraphSet, source: str) -> None:
 
 
 def locate(pointer: Tensor, row: int) -> tuple[int, int]:
-    """The graph that owns a row of a flat column, and the row's number within that graph."""
+    """Returns the graph that a row of a flat column belongs to, and the number of the row within it."""
     graph = int(torch.searchsorted(pointer, row, right=True)) - 1
     return graph, row - int(pointer[graph])

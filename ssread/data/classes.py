@@ -9,7 +9,8 @@ import numpy.typing as npt
 
 from ssread.errors import InputError
 
-_MOST_CLASSES = 50
+#: More classes than this are accepted only if they have two labels each on average.
+MAX_CLASSES = 50
 
 
 def is_missing(label: Any) -> bool:
@@ -24,32 +25,32 @@ def is_missing(label: Any) -> bool:
 
 
 def encode_classes(labels: Sequence[Any], source: str) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
-    """Class index of every label, and the names of the classes in order.
+    """Returns the class index of every label, and the names of the classes in order.
 
-    Where all labels are numbers (or text that reads as numbers) they are ordered as numbers and 1, "1" and "1.0" are
-    the same class; otherwise they are texts in alphabetical order.
+    If all labels are numbers (or texts that hold numbers), classes are ordered as numbers, and 1, "1" and "1.0" are
+    the same class. Otherwise classes are texts in alphabetical order.
 
     Args:
         labels: Texts, numbers or booleans, none missing.
-        source: How to name the input in an error.
+        source: The name of the input in error messages.
 
     >>> encode_classes(["10", "-1", "10.0"], "here")
     (array([1, 0, 1]), ('-1', '10'))
     """
     plain = [label.item() if isinstance(label, np.generic) else label for label in labels]
-    strange = [label for label in plain if not isinstance(label, str | int | float)]
-    if strange:
-        raise InputError(f"{source}: labels must be texts or numbers, not {type(strange[0]).__name__}.")
+    unusable = [label for label in plain if not isinstance(label, str | int | float)]
+    if unusable:
+        raise InputError(f"{source}: labels must be texts or numbers, not {type(unusable[0]).__name__}.")
     numbers = [_as_number(label) for label in plain]
     if None in numbers:
         keys: list[Any] = [str(label).strip() for label in plain]
     else:
         keys = numbers
     classes = sorted(set(keys))
-    if len(classes) > max(_MOST_CLASSES, len(keys) / 2):
+    if len(classes) > max(MAX_CLASSES, len(keys) / 2):
         raise InputError(
-            f"{source}: the {len(keys)} labels hold {len(classes)} different values, such as {plain[0]!r}: that is a "
-            "quantity or a name, not a class. Choose another label, or sort the values into a few classes first."
+            f"{source}: the {len(keys)} labels have {len(classes)} different values, such as {plain[0]!r}: that is a "
+            "quantity or a name, not a class. Choose another label, or group the values into a few classes first."
         )
     index_of = {key: index for index, key in enumerate(classes)}
     names = tuple(str(int(key)) if isinstance(key, float) and key.is_integer() else str(key) for key in classes)
@@ -57,7 +58,7 @@ def encode_classes(labels: Sequence[Any], source: str) -> tuple[npt.NDArray[np.i
 
 
 def _as_number(label: str | int | float) -> float | None:
-    """The label as a number that float holds exactly enough to tell it from its neighbours, or ``None``."""
+    """Returns the label as a number, or ``None`` if it is not one or too large for a float to be exact."""
     if isinstance(label, bool) or (isinstance(label, str) and "_" in label):
         return None
     try:

@@ -1,11 +1,11 @@
-"""All graphs of a dataset as a handful of flat tensors."""
+"""GraphSet: all graphs of a dataset in a few flat tensors."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 import numpy as np
 import torch
@@ -17,38 +17,35 @@ from ssread.data import storage
 from ssread.data.check import check
 from ssread.errors import InputError
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 Selection = slice | Sequence[int] | Tensor
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GraphSet:
-    """All graphs of a dataset as flat columns, immutable in use.
+    """A graph set: all graphs of a dataset as flat columns. Treat it as immutable.
 
-    Graph ``g`` owns the rows ``node_ptr[g]:node_ptr[g + 1]`` of every node column and the columns
-    ``edge_ptr[g]:edge_ptr[g + 1]`` of ``edge_index``. A graph may have 0 nodes. Made by
-    :func:`ssread.data.assemble.assemble`, which every reader of the package ends in.
+    Graph ``g`` has the rows ``node_ptr[g]:node_ptr[g + 1]`` of every node column and the columns
+    ``edge_ptr[g]:edge_ptr[g + 1]`` of ``edge_index``. A graph may have 0 nodes. Every reader of the package builds
+    its graph set with :func:`ssread.data.assemble.assemble`.
 
     Args:
-        name: What the dataset is called.
+        name: The name of the dataset.
         x: Node features ``[N, F]``, float32.
         node_ptr: Where each graph's nodes begin ``[G + 1]``, int64.
-        edge_index: Directed edges ``[2, E]`` with node ids local to the graph, sorted by
-            (graph, row, column), without duplicates, int64.
+        edge_index: Directed edges ``[2, E]`` with node ids within the graph, sorted by (graph, row, column), without
+            duplicates, int64.
         edge_ptr: Where each graph's edges begin ``[G + 1]``, int64.
         edge_attr: Edge features ``[E, D]``, float32, or ``None``.
         y: Class index of each graph ``[G]``, int64, or ``None``.
         class_names: Name of each class.
         node_feature_names: Name of each column of ``x``.
         edge_feature_names: Name of each column of ``edge_attr``.
-        ids: What each graph is called where it came from; row numbers by default.
-        undirected: Whether every edge is there in both directions.
-        repairs: What was mended while reading, and how often.
-        node_columns: Further tensors with one row per node (e.g. a known position).
+        ids: The id of each graph in its source; row numbers by default.
+        undirected: Whether every edge has its reverse.
+        repairs: The repairs made while reading, and how often each was needed.
+        node_columns: Further tensors with one row per node, such as a known position.
         graph_columns: Further tensors with one row per graph.
-        graph_texts: Further texts, one per graph (e.g. SMILES).
+        graph_texts: Further texts, one per graph, such as SMILES.
     """
 
     name: str
@@ -79,39 +76,39 @@ class GraphSet:
 
     @property
     def num_classes(self) -> int:
-        """Number of classes; 0 where the graphs carry no labels."""
+        """Number of classes; 0 without labels."""
         return len(self.class_names)
 
     @property
     def num_node_features(self) -> int:
-        """Columns of ``x``."""
+        """Number of columns of ``x``."""
         return self.x.size(1)
 
     @property
     def num_edge_features(self) -> int:
-        """Columns of ``edge_attr``; 0 where there are none."""
+        """Number of columns of ``edge_attr``; 0 without edge features."""
         return 0 if self.edge_attr is None else self.edge_attr.size(1)
 
     @property
     def node_counts(self) -> Tensor:
-        """Nodes of each graph ``[G]``."""
+        """Number of nodes of each graph ``[G]``."""
         return self.node_ptr.diff()
 
     @property
     def edge_counts(self) -> Tensor:
-        """Directed edges of each graph ``[G]``."""
+        """Number of directed edges of each graph ``[G]``."""
         return self.edge_ptr.diff()
 
     @property
     def device(self) -> torch.device:
-        """Where the tensors live."""
+        """The device of the tensors."""
         return self.x.device
 
     def statistics(self) -> dict[str, Any]:
-        """Size of the dataset in the terms of the paper's Table I.
+        """Returns the size of the dataset in the terms of the paper's Table I.
 
-        ``mean_edges`` counts an edge between two nodes once where the set is undirected (a self-loop is
-        one edge), and every directed edge otherwise.
+        If the graphs are undirected, ``mean_edges`` counts the two directions of an edge as one edge and a self-loop
+        as one edge. Otherwise it counts every directed edge.
         """
         num_loops = int((self.edge_index[0] == self.edge_index[1]).sum())
         num_edges = self.edge_index.size(1)
@@ -153,21 +150,20 @@ class GraphSet:
     def __getitem__(self, which: Selection) -> GraphSet: ...
 
     def __getitem__(self, which: int | Selection) -> Data | GraphSet:
-        """One graph as PyG ``Data`` (an int), or a smaller GraphSet (a slice, ids, or a boolean mask).
+        """Returns one graph as PyG ``Data`` for an int, a smaller GraphSet for a slice, numbers or a boolean mask.
 
-        A slice of neighbouring graphs shares all memory with this set; other selections copy what they
-        select and nothing else.
+        A slice of step 1 shares its memory with this set. Other selections copy the selected graphs.
         """
         if isinstance(which, (int, np.integer)) or (isinstance(which, Tensor) and which.dim() == 0):
             return self._as_data(range(len(self))[int(which)])
         if isinstance(which, slice):
             chosen = range(len(self))[which]
             if chosen.step == 1:
-                return self._neighbours(chosen.start, max(chosen.start, chosen.stop))
+                return self._slice(chosen.start, max(chosen.start, chosen.stop))
             which = list(chosen)
         ids = batching.as_ids(self, which)
-        nodes = batching.expand(self.node_ptr, ids)
-        edges = batching.expand(self.edge_ptr, ids)
+        nodes = batching.select_rows(self.node_ptr, ids)
+        edges = batching.select_rows(self.edge_ptr, ids)
         numbers = ids.tolist()
         return replace(
             self,
@@ -183,8 +179,8 @@ class GraphSet:
             graph_texts={n: tuple(texts[i] for i in numbers) for n, texts in self.graph_texts.items()},
         )
 
-    def _neighbours(self, start: int, stop: int) -> GraphSet:
-        """The graphs ``start:stop`` as views of this set's memory."""
+    def _slice(self, start: int, stop: int) -> GraphSet:
+        """Returns the graphs ``start:stop`` as views of this set's memory."""
         node_ptr, edge_ptr = self.node_ptr[start : stop + 1], self.edge_ptr[start : stop + 1]
         nodes = slice(int(node_ptr[0]), int(node_ptr[-1]))
         edges = slice(int(edge_ptr[0]), int(edge_ptr[-1]))
@@ -203,7 +199,7 @@ class GraphSet:
         )
 
     def _as_data(self, number: int) -> Data:
-        graph = self._neighbours(number, number + 1)
+        graph = self._slice(number, number + 1)
         columns = {**graph.node_columns, **graph.graph_columns}
         return Data(x=graph.x, edge_index=graph.edge_index, edge_attr=graph.edge_attr, y=graph.y, **columns)
 
@@ -211,36 +207,37 @@ class GraphSet:
         return (self._as_data(number) for number in range(len(self)))
 
     def to_pyg(self) -> list[Data]:
-        """Every graph as PyG ``Data``, ready for a PyG ``DataLoader``."""
+        """Returns every graph as PyG ``Data``, ready for a PyG ``DataLoader``."""
         return list(self)
 
     # -- batches ---------------------------------------------------------------------------------------
 
     def batch(self, ids: Selection) -> batching.GraphBatch:
-        """The graphs ``ids`` as one disconnected graph that any PyG model takes."""
+        """Returns the graphs ``ids`` as one disconnected graph that any PyG model accepts."""
         return batching.batch(self, ids)
 
     def padded_batch(self, ids: Tensor, bounds: batching.Bounds) -> batching.PaddedBatch:
-        """The graphs ``ids[R, B]`` (-1 pads) as R batches of the same fixed size."""
+        """Returns the graphs ``ids[R, B]`` (-1 pads) as R batches of the same fixed size."""
         return batching.padded_batch(self, ids, bounds)
 
     def bounds(self, ids: Tensor, batch_size: int | None = None) -> batching.Bounds:
-        """Sizes that hold every batch of ``ids``; see :func:`ssread.data.batch.bounds`."""
+        """Returns sizes that suffice for every batch of ``ids``; see :func:`ssread.data.batch.bounds`."""
         return batching.bounds(self, ids, batch_size)
 
     def batches(
         self, batch_size: int, ids: Selection | None = None, generator: torch.Generator | None = None
     ) -> Iterator[batching.GraphBatch]:
-        """One epoch of batches over ``ids`` (all graphs by default), shuffled where a generator is given."""
+        """Yields the batches of one epoch over ``ids`` (all graphs by default), shuffled if a generator is given."""
         return batching.batches(self, batch_size, ids, generator)
 
     # -- the whole set ---------------------------------------------------------------------------------
 
     def to(self, device: torch.device | str) -> GraphSet:
-        """The same set with every tensor on ``device``."""
+        """Returns the set with every tensor on ``device``."""
         return self._map(lambda tensor: tensor.to(device))
 
     def _map(self, function: Callable[[Tensor], Tensor]) -> GraphSet:
+        """Returns the set with ``function`` applied to every tensor."""
         changed: dict[str, Any] = {}
         for column in fields(self):
             value = getattr(self, column.name)
@@ -251,26 +248,26 @@ class GraphSet:
         return replace(self, **changed)
 
     def validate(self) -> GraphSet:
-        """Check every promise of the class docstring; returns the set, or raises an ``InputError``."""
+        """Checks that the columns are as described above; returns the set, or raises an ``InputError``."""
         check(self)
         return self
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the set to one safetensors file, all or nothing."""
+        """Writes the set to one safetensors file, atomically."""
         storage.write(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> GraphSet:
-        """Read a set that :meth:`save` wrote, and validate it."""
+        """Reads a set that :meth:`save` wrote, and validates it."""
         columns = storage.read(path)
         try:
             return cls(**columns).validate()
         except (TypeError, ValueError, IndexError, RuntimeError, AttributeError) as error:
-            raise InputError(f"{path} is damaged ({error}): load the data anew.") from None
+            raise InputError(f"{path} is damaged ({error}): load the data from its source again.") from None
 
 
 class RowNumbers(Sequence[str]):
-    """The texts "0", "1", ... of a range, made when asked for: a million graphs need no million strings."""
+    """The texts "0", "1", ... of a range, created on access: a million graphs need no million strings."""
 
     def __init__(self, numbers: range) -> None:
         self.numbers = numbers

@@ -1,4 +1,4 @@
-"""Molecules as graphs: from a list of SMILES, or from the files they come in."""
+"""Molecules as graphs, from a list of SMILES or from a file."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ssread.data.assemble import assemble
-from ssread.data.atom_features import describe
+from ssread.data.atom_features import molecule_columns
 from ssread.data.classes import encode_classes, is_missing
 from ssread.data.graphset import GraphSet
-from ssread.data.molecule_files import Columns, MoleculeRows, parse_smiles, read_blocks
+from ssread.data.molecule_files import read_blocks
+from ssread.data.molecule_rows import Columns, MoleculeRows, parse_smiles
 from ssread.errors import InputError
 
 
@@ -26,35 +27,35 @@ def from_smiles(
     elements: Sequence[str] | None = None,
     name: str = "molecules",
 ) -> GraphSet:
-    """Turn SMILES into graphs: atoms are nodes, bonds are edges, the SMILES stay in ``graph_texts["smiles"]``.
+    """Turns SMILES into graphs: atoms are nodes, bonds are edges. ``graph_texts["smiles"]`` keeps the SMILES.
 
     Args:
-        smiles: One SMILES per molecule. Salts and other molecules in several pieces are one graph each.
+        smiles: One SMILES per molecule. A salt or another molecule in several pieces is one graph.
         labels: One class per molecule (texts or numbers); ``None`` for molecules to predict.
-        ids: What each molecule is called; its number in the list (from 0) by default.
-        on_error: ``"stop"`` raises an error that lists all molecules that cannot be used, ``"skip"`` leaves them out
+        ids: The id of each molecule; its number in the list (from 0) by default.
+        on_error: ``"stop"`` raises an error that lists all molecules that cannot be used; ``"skip"`` leaves them out
             and counts them in ``repairs``.
-        features: ``"rdkit"`` for the columns of :data:`ssread.data.atom_features.ATOM_COLUMNS` and ``BOND_COLUMNS``,
+        features: ``"rdkit"`` for the columns of :data:`ssread.data.atom_features.ATOM_COLUMNS` and ``BOND_COLUMNS``;
             ``"labels"`` for element and bond type alone, as in the TU collection.
         hydrogens: Whether hydrogens become nodes.
         elements: For ``features="labels"``, the elements that get a column; those found by default.
-        name: What the dataset is called.
+        name: The name of the dataset.
 
     >>> from_smiles(["CCO", "c1ccccc1"], ["dry", "wet"]).node_counts.tolist()
     [3, 6]
     """
-    texts = _listed(smiles, "smiles", name)
+    texts = _as_list(smiles, "smiles", name)
     rows = MoleculeRows(
         unit="molecule",
         numbers=range(len(texts)),
         molecules=parse_smiles(texts),
         texts=[str(text) for text in texts],
-        labels=None if labels is None else _listed(labels, "labels", name),
-        ids=None if ids is None else _listed(ids, "ids", name),
+        labels=None if labels is None else _as_list(labels, "labels", name),
+        ids=None if ids is None else _as_list(ids, "ids", name),
     )
     for option, column in (("labels", rows.labels), ("ids", rows.ids)):
         if column is not None and len(column) != len(texts):
-            raise InputError(f"{name}: there are {len(texts)} SMILES but {len(column)} {option}; give one for each.")
+            raise InputError(f"{name}: there are {len(texts)} SMILES but {len(column)} {option}.")
     return to_graphs(rows, name, name, on_error, features, hydrogens, elements)
 
 
@@ -69,22 +70,22 @@ def read_molecules(
     elements: Sequence[str] | None = None,
     name: str | None = None,
 ) -> GraphSet:
-    """Read molecules from a .csv, .tsv, .parquet (named columns), .smi or .sdf file.
+    """Reads molecules from a .csv, .tsv, .parquet, .smi or .sdf file.
 
-    A .smi file holds ``SMILES name label`` separated by blanks, the last two optional, under these names or those of
-    a first line that begins with "smiles". Of an .sdf, ``label`` and ``id`` name properties.
+    A .smi file has the columns ``smiles``, ``name`` and ``label``, separated by whitespace; the last two are
+    optional. A first line that begins with "smiles" names the columns. In an .sdf, ``label`` and ``id`` are properties.
 
     Args:
-        path: The file; its ending tells the kind.
+        path: The file; its ending determines the format.
         smiles: Column of the SMILES (not used for .sdf).
         label: Column of the class; ``None`` for molecules to predict.
-        id: Column of what each molecule is called; by default, and where a cell is empty, the number of its line
-            (.parquet: row, from 1).
-        on_error: As for :func:`from_smiles`; rows without a label and rows with too many cells count as errors too.
-        features: As for :func:`from_smiles`.
-        hydrogens: As for :func:`from_smiles`.
-        elements: As for :func:`from_smiles`.
-        name: What the dataset is called; the file's name without ending by default.
+        id: Column of the ids. By default, and where a cell is empty, the line number is the id (.parquet: the row
+            number, from 1).
+        on_error: As in :func:`from_smiles`; rows without a label and rows with too many cells are errors too.
+        features: As in :func:`from_smiles`.
+        hydrogens: As in :func:`from_smiles`.
+        elements: As in :func:`from_smiles`.
+        name: The name of the dataset; the file's name without its ending by default.
     """
     path = Path(path)
     (block,) = read_blocks(path, Columns(smiles, label, id, hydrogens))
@@ -92,9 +93,11 @@ def read_molecules(
     return to_graphs(rows, name or path.stem, str(path), on_error, features, hydrogens, elements)
 
 
-def _listed(values: Iterable[Any], option: str, name: str) -> list[Any]:
+def _as_list(values: Iterable[Any], option: str, name: str) -> list[Any]:
     if isinstance(values, str | bytes):
-        raise InputError(f"{name}: {option} is one text, {values[:40]!r}; give a list with one entry per molecule.")
+        raise InputError(
+            f"{name}: {option} is one text, {values[:40]!r}; a list with one entry per molecule is needed."
+        )
     return list(values)
 
 
@@ -107,17 +110,17 @@ def to_graphs(
     hydrogens: bool,
     elements: Sequence[str] | None,
 ) -> GraphSet:
-    """Sort out what cannot be used, and make graphs of the rest."""
+    """Turns the usable rows into graphs; the others are an error or are skipped."""
     if on_error not in ("stop", "skip"):
-        raise InputError(f"on_error={on_error!r} is unknown; take 'stop' or 'skip'.")
+        raise InputError(f"on_error={on_error!r} is not an option: choose 'stop' or 'skip'.")
     problems = problems_of(rows)
     if problems and on_error == "stop":
-        listed = "; ".join(f"{what} {_places(rows.unit, numbers)}" for what, numbers in problems.items())
-        raise InputError(f"{source}: {listed}. Correct that, or leave these molecules out with on_error='skip'.")
+        listed = "; ".join(f"{what} {_ranges(rows.unit, numbers)}" for what, numbers in problems.items())
+        raise InputError(f"{source}: {listed}. Correct them, or leave these molecules out with on_error='skip'.")
     unusable = {number for numbers in problems.values() for number in numbers}
     kept = [index for index, number in enumerate(rows.numbers) if number not in unusable]
     if not kept:
-        raise InputError(f"{source} holds no molecule that can be used (of {len(rows.numbers)} there are).")
+        raise InputError(f"{source} has no molecule that can be used, of {len(rows.numbers)}.")
     molecules = [rows.molecules[index] for index in kept]
     if hydrogens:
         from rdkit import Chem
@@ -128,7 +131,7 @@ def to_graphs(
         y, class_names = encode_classes([rows.labels[index] for index in kept], source)
     graphs = assemble(
         name=name,
-        **describe(molecules, features, elements)._asdict(),
+        **molecule_columns(molecules, features, elements)._asdict(),
         y=y,
         class_names=class_names,
         ids=[_id(rows, index) for index in kept],
@@ -136,7 +139,7 @@ def to_graphs(
         source=source,
     )
     skipped = {
-        f"molecules skipped ({what} {_places(rows.unit, numbers)})": len(numbers) for what, numbers in problems.items()
+        f"molecules skipped ({what} {_ranges(rows.unit, numbers)})": len(numbers) for what, numbers in problems.items()
     }
     return replace(graphs, repairs={**graphs.repairs, **skipped})
 
@@ -147,7 +150,7 @@ def _id(rows: MoleculeRows, index: int) -> str:
 
 
 def problems_of(rows: MoleculeRows) -> dict[str, list[int]]:
-    """What is wrong, and with which rows (by number)."""
+    """Returns the numbers of the rows that have each problem."""
     unreadable = [number for number, molecule in zip(rows.numbers, rows.molecules, strict=True) if molecule is None]
     problems = {"RDKit cannot read": unreadable}
     if rows.labels is not None:
@@ -157,10 +160,10 @@ def problems_of(rows: MoleculeRows) -> dict[str, list[int]]:
     return {**rows.problems, **{what: numbers for what, numbers in problems.items() if numbers}}
 
 
-def _places(unit: str, numbers: Sequence[int]) -> str:
-    """All the numbers, neighbours drawn together.
+def _ranges(unit: str, numbers: Sequence[int]) -> str:
+    """Returns all numbers, consecutive ones as a range.
 
-    >>> _places("line", [3, 4, 5, 9])
+    >>> _ranges("line", [3, 4, 5, 9])
     'lines 3-5, 9'
     """
     runs = []

@@ -1,4 +1,4 @@
-"""Graph sets from NetworkX graphs, and from folders of the files that NetworkX and others write."""
+"""Graph sets from NetworkX graphs and from folders of graph files."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -16,12 +16,12 @@ from ssread.data.network_files import find_files, read_graph, read_labels
 from ssread.errors import InputError
 
 
-class _Item(NamedTuple):
-    """A node or an edge with what is written at it, and how to name it in an error."""
+class _Element(NamedTuple):
+    """A node or an edge with its attributes, and its graph and name for error messages."""
 
     graph: str
-    called: Any
-    data: dict[str, Any]
+    name: Any
+    attributes: dict[str, Any]
 
 
 def from_networkx(
@@ -37,49 +37,49 @@ def from_networkx(
     ids: Sequence[str] | None = None,
     name: str = "graphs",
 ) -> GraphSet:
-    """Make a GraphSet of NetworkX graphs; nodes keep the order they have there.
+    """Builds a GraphSet from NetworkX graphs; nodes keep their order.
 
     Args:
-        graphs: Graphs of any of NetworkX's kinds; the parallel edges of a multigraph become one and are counted.
+        graphs: NetworkX graphs of any class; the parallel edges of a multigraph are merged and counted.
         labels: One class per graph (texts or numbers); ``None`` for graphs to predict.
-        node_label: Node attribute with a category: one column per value found.
+        node_label: A categorical node attribute, which gets one column per value found.
         node_attributes: Node attributes that are numbers, or lists of numbers of the same length everywhere. With
-            neither label nor attributes every node gets the constant 1.
-        edge_label: Edge attribute with a category.
+            neither a label nor attributes, every node gets the constant 1.
+        edge_label: A categorical edge attribute.
         edge_attributes: Edge attributes that are numbers or lists of numbers.
-        undirected: Make the edges of directed graphs go both ways.
+        undirected: Whether to add the reverse of every edge of a directed graph.
         self_loops: ``"keep"`` or ``"drop"``.
-        ids: What each graph is called; its number (from 0) by default.
-        name: What the dataset is called.
+        ids: The id of each graph; its number (from 0) by default.
+        name: The name of the dataset.
 
     >>> from_networkx([nx.cycle_graph(4), nx.path_graph(3)], ["ring", "chain"]).class_names
     ('chain', 'ring')
     """
-    listed = [graphs] if isinstance(graphs, nx.Graph) else list(graphs)
-    called = [str(number) for number in range(len(listed))] if ids is None else list(ids)
-    if len(called) != len(listed):
-        raise InputError(f"{name}: there are {len(listed)} graphs but {len(called)} ids; give one for each.")
-    nodes: list[_Item] = []
-    edges: list[_Item] = []
+    networks = [graphs] if isinstance(graphs, nx.Graph) else list(graphs)
+    graph_ids = [str(number) for number in range(len(networks))] if ids is None else list(ids)
+    if len(graph_ids) != len(networks):
+        raise InputError(f"{name}: there are {len(networks)} graphs but {len(graph_ids)} ids.")
+    nodes: list[_Element] = []
+    edges: list[_Element] = []
     graph_of_edge: list[int] = []
     ends: list[tuple[int, int]] = []
-    for number, (graph_id, graph) in enumerate(zip(called, listed, strict=True)):
+    for number, (graph_id, graph) in enumerate(zip(graph_ids, networks, strict=True)):
         if not isinstance(graph, nx.Graph):
             raise InputError(f"{name}: graph {graph_id} is a {type(graph).__name__}, not a NetworkX graph.")
-        place = {node: index for index, node in enumerate(graph)}
-        nodes.extend(_Item(graph_id, node, data) for node, data in graph.nodes(data=True))
-        for source, target, data in graph.edges(data=True):
+        index_of = {node: index for index, node in enumerate(graph)}
+        nodes.extend(_Element(graph_id, node, attributes) for node, attributes in graph.nodes(data=True))
+        for source, target, attributes in graph.edges(data=True):
             both = not graph.is_directed() and source != target
             for start, end in ((source, target), (target, source))[: 1 + both]:
-                ends.append((place[start], place[end]))
-                edges.append(_Item(graph_id, (start, end), data))
+                ends.append((index_of[start], index_of[end]))
+                edges.append(_Element(graph_id, (start, end), attributes))
                 graph_of_edge.append(number)
     x, node_names = _features(nodes, node_label, node_attributes, f"{name}: node")
     edge_attr, edge_names = _features(edges, edge_label, edge_attributes, f"{name}: edge")
-    y, class_names = _classes(labels, called, name)
+    y, class_names = _classes(labels, graph_ids, name)
     return assemble(
         name=name,
-        num_nodes=[len(graph) for graph in listed],
+        num_nodes=[len(graph) for graph in networks],
         x=np.ones((len(nodes), 1)) if x is None else x,
         graph_of_edge=graph_of_edge,
         edges=np.array(ends, dtype=np.int64).reshape(-1, 2).T,
@@ -88,7 +88,7 @@ def from_networkx(
         class_names=class_names,
         node_feature_names=("constant",) if x is None else node_names,
         edge_feature_names=edge_names,
-        ids=called,
+        ids=graph_ids,
         undirected=undirected,
         self_loops=self_loops,
     )
@@ -105,22 +105,22 @@ def read_networks(
     self_loops: Literal["keep", "drop"] = "keep",
     name: str | None = None,
 ) -> GraphSet:
-    """Read a folder of .graphml and node-link .json files, one graph each, called by its path in the folder.
+    """Reads a folder of .graphml and node-link .json files, one graph each; its path in the folder is its id.
 
-    The classes come from the graph attribute ``label`` where one is named, else from a ``labels.csv`` in the folder
-    (columns ``file`` and ``label``), else from the names of the sub-folders the files lie in; files in no sub-folder
-    and without ``labels.csv`` have no class (graphs to predict).
+    The classes come from the graph attribute ``label`` if it is named, else from ``labels.csv`` in the folder (columns
+    ``file`` and ``label``), else from the names of the sub-folders. Without any of these the graphs have no classes
+    (graphs to predict).
 
     Args:
         folder: The folder.
         label: Graph attribute that holds the class.
-        node_label: As for :func:`from_networkx`, and so are the following.
-        node_attributes: Numbers at the nodes.
-        edge_label: Category of the edges.
-        edge_attributes: Numbers at the edges.
-        undirected: Make directed edges go both ways.
+        node_label: As in :func:`from_networkx`, like the arguments that follow.
+        node_attributes: Numeric node attributes.
+        edge_label: A categorical edge attribute.
+        edge_attributes: Numeric edge attributes.
+        undirected: Whether to add the reverse of every directed edge.
         self_loops: ``"keep"`` or ``"drop"``.
-        name: What the dataset is called; the folder's name by default.
+        name: The name of the dataset; the folder's name by default.
     """
     folder = Path(folder)
     files = find_files(folder)
@@ -140,66 +140,67 @@ def read_networks(
 
 
 def _classes(
-    labels: Iterable[Any] | None, called: list[str], name: str
+    labels: Iterable[Any] | None, graph_ids: list[str], name: str
 ) -> tuple[npt.NDArray[np.int64] | None, tuple[str, ...]]:
     if labels is None:
         return None, ()
     listed = list(labels)
-    if len(listed) != len(called):
-        raise InputError(f"{name}: there are {len(called)} graphs but {len(listed)} labels; give one for each.")
-    missing = [graph for graph, label in zip(called, listed, strict=True) if is_missing(label)]
+    if len(listed) != len(graph_ids):
+        raise InputError(f"{name}: there are {len(graph_ids)} graphs but {len(listed)} labels.")
+    missing = [graph_id for graph_id, label in zip(graph_ids, listed, strict=True) if is_missing(label)]
     if missing:
-        raise InputError(f"{name}: there is no label for graph {', '.join(missing)}; give one or leave the graph out.")
+        raise InputError(f"{name}: there is no label for graph {', '.join(missing)}: add one or leave the graph out.")
     return encode_classes(listed, name)
 
 
 def _features(
-    items: list[_Item], label: str | None, attributes: Sequence[str], what: str
+    elements: list[_Element], label: str | None, attributes: Sequence[str], what: str
 ) -> tuple[npt.NDArray[np.float32] | None, tuple[str, ...]]:
-    """Columns for a category and for numbers with their names, or nothing where nothing was asked for or is there."""
+    """Returns one-hot columns of the label and columns of the attributes, with their names; ``None`` without any."""
     if isinstance(attributes, str):
         attributes = (attributes,)
-    if not items or (label is None and not attributes):
+    if not elements or (label is None and not attributes):
         return None, ()
     columns: list[npt.NDArray[np.float32]] = []
     names: list[str] = []
     if label is not None:
-        categories, found = encode_classes(_values(items, label, what), f"{what} attribute {label!r}")
+        categories, found = encode_classes(_values(elements, label, what), f"{what} attribute {label!r}")
         columns.append(np.eye(len(found), dtype=np.float32)[categories])
         names += [f"{label}={category}" for category in found]
     for attribute in attributes:
-        numbers = _numbers(items, attribute, what)
+        numbers = _numbers(elements, attribute, what)
         columns.append(numbers)
         width = numbers.shape[1]
         names += [attribute] if width == 1 else [f"{attribute}[{index}]" for index in range(width)]
     return np.concatenate(columns, axis=1), tuple(names)
 
 
-def _values(items: list[_Item], key: str, what: str) -> list[Any]:
-    values = [item.data.get(key) for item in items]
-    for item, value in zip(items, values, strict=True):
+def _values(elements: list[_Element], key: str, what: str) -> list[Any]:
+    values = [element.attributes.get(key) for element in elements]
+    for element, value in zip(elements, values, strict=True):
         if is_missing(value):
-            there = ", ".join(map(repr, item.data)) or "none"
+            found = ", ".join(map(repr, element.attributes)) or "none"
             raise InputError(
-                f"{what} {item.called!r} of graph {item.graph} has no value for {key!r}; its attributes are {there}."
+                f"{what} {element.name!r} of graph {element.graph} has no value for {key!r}; "
+                f"its attributes are {found}."
             )
     return values
 
 
-def _numbers(items: list[_Item], key: str, what: str) -> npt.NDArray[np.float32]:
-    values = _values(items, key, what)
+def _numbers(elements: list[_Element], key: str, what: str) -> npt.NDArray[np.float32]:
+    values = _values(elements, key, what)
     try:
         return np.array(values, dtype=np.float32).reshape(len(values), -1)
     except (TypeError, ValueError, OverflowError):
         width = np.size(values[0])
-    for item, value in zip(items, values, strict=True):
+    for element, value in zip(elements, values, strict=True):
         try:
             fits = np.array(value, dtype=np.float32).size == width
         except (TypeError, ValueError, OverflowError):
             fits = False
         if not fits:
             raise InputError(
-                f"{what} {item.called!r} of graph {item.graph} has {key!r} = {value!r:.60}; "
+                f"{what} {element.name!r} of graph {element.graph} has {key!r} = {value!r:.60}; "
                 f"a number, or as many numbers as elsewhere ({width}), is needed."
             )
-    raise InputError(f"{what} attribute {key!r} is nested differently from place to place; give plain lists.")
+    raise InputError(f"{what} attribute {key!r} is not nested alike everywhere; use plain lists.")

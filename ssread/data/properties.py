@@ -1,4 +1,4 @@
-"""Structural properties of molecules: numbers of rings, of aromatic rings, of rotatable bonds."""
+"""Structural properties of molecules: the numbers of rings, aromatic rings and rotatable bonds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PROPERTIES", "with_properties"]
 
-#: By name, in the order of the paper's figure 4, with RDKit's name of what counts them.
+#: The properties in the order of the paper's figure 4, with the RDKit function that counts each.
 PROPERTIES = {
     "rings": "CalcNumRings",
     "aromatic_rings": "CalcNumAromaticRings",
@@ -25,15 +25,15 @@ PROPERTIES = {
 def with_properties(
     graphs: GraphSet, names: Sequence[str] = tuple(PROPERTIES), say: Callable[[str], None] = lambda _: None
 ) -> GraphSet:
-    """The same set with properties of its molecules as graph columns; those it has already are left as they are.
+    """Adds properties of molecules as graph columns; existing columns stay as they are.
 
-    Molecules come from the SMILES of the set, or are rebuilt from its atom and bond labels. One that RDKit does not
-    accept has -1 everywhere.
+    The molecules are parsed from the SMILES of the graphs, or rebuilt from the labels of atoms and bonds. A molecule
+    that RDKit does not accept gets -1.
 
     Args:
         graphs: Molecules.
-        names: Of :data:`PROPERTIES`.
-        say: Told in a sentence which molecules RDKit does not accept.
+        names: Names of :data:`PROPERTIES`.
+        say: Called with a sentence that lists the molecules that RDKit does not accept.
 
     >>> from ssread.data import from_smiles
     >>> with_properties(from_smiles(["c1ccccc1CCO", "CC"])).graph_columns["aromatic_rings"].tolist()
@@ -53,23 +53,23 @@ def with_properties(
         raise missing_extra("RDKit", "chem", "Counting rings and bonds") from None
     if not are_molecules(graphs):
         raise InputError(
-            f"{graphs.name} has neither SMILES nor labels of atoms and bonds: {', '.join(missing)} are counted in "
-            "molecules."
+            f"{graphs.name} has neither SMILES nor labels of atoms and bonds: {', '.join(missing)} can be counted in "
+            "molecules only."
         )
     found = molecules(graphs)
-    unknown = [name for name, molecule in zip(graphs.ids, found, strict=True) if molecule is None]
-    if len(unknown) == len(found):
+    rejected = [name for name, molecule in zip(graphs.ids, found, strict=True) if molecule is None]
+    if len(rejected) == len(found):
         raise InputError(f"RDKit accepts none of the {len(found)} molecules of {graphs.name}.")
-    if unknown:
-        say(f"{len(unknown)} of {len(found)} molecules are left out, for RDKit does not accept them: {_some(unknown)}.")
-    columns = {name: torch.tensor(_counted(found, getattr(rdMolDescriptors, PROPERTIES[name]))) for name in missing}
+    if rejected:
+        say(f"{len(rejected)} of {len(found)} molecules are left out because RDKit rejects them: {_first(rejected)}.")
+    columns = {name: torch.tensor(_counts(found, getattr(rdMolDescriptors, PROPERTIES[name]))) for name in missing}
     return replace(graphs, graph_columns={**graphs.graph_columns, **columns})
 
 
-def _counted(found: Sequence[Any], count: Callable[[Any], int]) -> list[int]:
+def _counts(found: Sequence[Any], count: Callable[[Any], int]) -> list[int]:
     return [-1 if molecule is None else count(molecule) for molecule in found]
 
 
-def _some(names: Sequence[str], most: int = 20) -> str:
+def _first(names: Sequence[str], most: int = 20) -> str:
     listed = ", ".join(names[:most])
     return listed if len(names) <= most else f"{listed} and {len(names) - most} more"

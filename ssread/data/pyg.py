@@ -1,4 +1,4 @@
-"""Graph sets from PyG's own objects."""
+"""Graph sets from PyG ``Data`` objects."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ def from_pyg(
     undirected: bool = False,
     self_loops: Literal["keep", "drop"] = "keep",
 ) -> GraphSet:
-    """Make a GraphSet of PyG ``Data`` objects: a list, a dataset, or anything else that yields them.
+    """Builds a GraphSet from PyG ``Data`` objects: a list, a dataset, or any other iterable.
 
-    Takes ``x`` (a constant 1 where there is none), ``edge_index``, ``edge_attr`` and ``y`` (one class per
-    graph). Either all graphs have ``x``, ``edge_attr`` or ``y``, or none has.
+    Reads ``x`` (the constant 1 if missing), ``edge_index``, ``edge_attr`` and ``y`` (one class per graph). Each of
+    ``x``, ``edge_attr`` and ``y`` must be present in all graphs or in none.
 
     Args:
         graphs: The graphs.
-        name: What to call the set; the dataset's own name by default.
-        class_names: Names of the classes where ``y`` counts them from 0; the values of ``y`` by default.
-        undirected: Add the missing opposite of every edge.
+        name: The name of the dataset; the ``name`` of ``graphs`` by default.
+        class_names: Names of the classes if ``y`` numbers them from 0; the values of ``y`` by default.
+        undirected: Whether to add the missing reverse of every edge.
         self_loops: ``"keep"`` or ``"drop"``.
     """
     name = name or str(getattr(graphs, "name", "graphs"))
     listed = list(graphs)
     if not listed:
-        raise InputError(f"{name} holds no graphs: give at least one.")
-    strange = [number for number, graph in enumerate(listed) if not isinstance(graph, Data)]
-    if strange:
-        raise InputError(f"{name}: graph {strange[0]} is a {type(listed[strange[0]]).__name__}, not a PyG Data.")
+        raise InputError(f"{name} has no graphs: at least one is needed.")
+    wrong = [number for number, graph in enumerate(listed) if not isinstance(graph, Data)]
+    if wrong:
+        raise InputError(f"{name}: graph {wrong[0]} is a {type(listed[wrong[0]]).__name__}, not a PyG Data.")
     num_nodes = [int(graph.num_nodes or 0) for graph in listed]
     features = _column(listed, "x", name)
     edges = [_edges(graph, number, name) for number, graph in enumerate(listed)]
@@ -64,13 +64,13 @@ def from_pyg(
 
 
 def _column(graphs: list[Data], key: str, name: str) -> list[Tensor] | None:
-    """One attribute of every graph, or ``None`` where no graph has it."""
+    """Returns one attribute of every graph, or ``None`` if no graph has it."""
     values = [graph.get(key) for graph in graphs]
-    without = [number for number, value in enumerate(values) if value is None]
-    if len(without) == len(values):
+    missing = [number for number, value in enumerate(values) if value is None]
+    if len(missing) == len(values):
         return None
-    if without:
-        raise InputError(f"{name}: graph {without[0]} has no {key!r}, but others have.")
+    if missing:
+        raise InputError(f"{name}: graph {missing[0]} has no {key!r}, but others do.")
     return [torch.as_tensor(value).detach().cpu() for value in values]
 
 
@@ -87,8 +87,8 @@ def _join(parts: list[Tensor], key: str, name: str) -> Tensor:
     for number, part in enumerate(rows):
         if part.dim() != 2 or part.size(1) != rows[0].size(1):
             raise InputError(
-                f"{name}: {key} of graph {number} has the shape {list(part.shape)}, where that of graph 0 has "
-                f"{list(rows[0].shape)}: every graph needs the same features."
+                f"{name}: {key} of graph {number} has the shape {list(part.shape)}, but {key} of graph 0 has "
+                f"{list(rows[0].shape)}: all graphs need the same number of features."
             )
     return torch.cat(rows)
 

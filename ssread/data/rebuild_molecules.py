@@ -1,4 +1,4 @@
-"""RDKit molecules from graphs: from the SMILES they came from, or rebuilt from the labels of atoms and bonds."""
+"""RDKit molecules from graphs, parsed from their SMILES or rebuilt from the labels of atoms and bonds."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ ELEMENTS = frozenset(_SYMBOLS.split())
 
 BONDS = ("single", "double", "triple", "aromatic")
 
-#: Elements that stand alone in a salt, with their charges.
+#: Elements that form the ions of a salt, with their charges.
 IONS = {"Li": 1, "Na": 1, "K": 1, "Ca": 2, "F": -1, "Cl": -1, "Br": -1, "I": -1}
 
 
 def are_molecules(graphs: GraphSet) -> bool:
-    """Whether nodes are atoms and edges are bonds: there are SMILES, or features named after elements and bonds."""
+    """Whether the graphs are molecules: they have SMILES, or features named after elements and bond types."""
     if "smiles" in graphs.graph_texts:
         return True
     nodes, edges = graphs.node_feature_names, graphs.edge_feature_names
@@ -35,10 +35,10 @@ def are_molecules(graphs: GraphSet) -> bool:
 
 
 def molecules(graphs: GraphSet) -> list[Mol | None]:
-    """One RDKit molecule per graph, its atoms in the order of the nodes; None where RDKit accepts none.
+    """Returns an RDKit molecule per graph with its atoms in the order of the nodes; ``None`` where RDKit rejects it.
 
-    Labels alone (MUTAG, Mutagenicity) tell no charges: those that the bonds ask for are added (nitro groups,
-    ammonium, the ions of salts). Where no atom of the set is a hydrogen, hydrogens are implicit.
+    Labels alone (MUTAG, Mutagenicity) contain no charges, so the charges that the bonds imply are added (nitro groups,
+    ammonium, the ions of salts). If no atom of the dataset is a hydrogen, hydrogens are implicit.
     """
     try:
         from rdkit import Chem, RDLogger
@@ -50,7 +50,7 @@ def molecules(graphs: GraphSet) -> list[Mol | None]:
     try:
         if "smiles" in graphs.graph_texts:
             counts = graphs.node_counts.tolist()
-            return [_parsed(text, n) for text, n in zip(graphs.graph_texts["smiles"], counts, strict=True)]
+            return [_parse(text, n) for text, n in zip(graphs.graph_texts["smiles"], counts, strict=True)]
         kinds = {name: getattr(Chem.BondType, name.upper()) for name in BONDS}
         symbols = [graphs.node_feature_names[column] for column in graphs.x.argmax(dim=1).tolist()]
         assert graphs.edge_attr is not None
@@ -63,13 +63,13 @@ def molecules(graphs: GraphSet) -> list[Mol | None]:
             edges = slice(edge_ptr[graph], edge_ptr[graph + 1])
             bonds = zip(source[edges], target[edges], orders[edges], strict=True)
             atoms = symbols[node_ptr[graph] : node_ptr[graph + 1]]
-            rebuilt.append(_rebuilt(atoms, [bond for bond in bonds if bond[0] < bond[1]], implicit))
+            rebuilt.append(_rebuild(atoms, [bond for bond in bonds if bond[0] < bond[1]], implicit))
         return rebuilt
     finally:
         RDLogger.EnableLog("rdApp.*")  # type: ignore[attr-defined]
 
 
-def _parsed(smiles: str, num_nodes: int) -> Mol | None:
+def _parse(smiles: str, num_nodes: int) -> Mol | None:
     from rdkit import Chem
 
     molecule = Chem.MolFromSmiles(smiles)
@@ -78,7 +78,7 @@ def _parsed(smiles: str, num_nodes: int) -> Mol | None:
     return molecule if molecule is not None and molecule.GetNumAtoms() == num_nodes else None
 
 
-def _rebuilt(symbols: list[str], bonds: list[tuple[int, int, Any]], implicit: bool) -> Mol | None:
+def _rebuild(symbols: list[str], bonds: list[tuple[int, int, Any]], implicit: bool) -> Mol | None:
     from rdkit import Chem
 
     molecule = Chem.RWMol()
@@ -92,16 +92,16 @@ def _rebuilt(symbols: list[str], bonds: list[tuple[int, int, Any]], implicit: bo
             for end in (source, target):
                 molecule.GetAtomWithIdx(end).SetIsAromatic(True)
     for atom in molecule.GetAtoms():
-        _charge(atom, implicit)
+        _set_charge(atom, implicit)
     try:
         Chem.SanitizeMol(molecule)
-    except Exception:  # RDKit's own exceptions share no base with a name, and each means: no such molecule
+    except Exception:  # RDKit's exceptions share no base class; each means that the molecule is not valid
         return None
     return molecule.GetMol()
 
 
-def _charge(atom: Any, implicit: bool) -> None:
-    """The charge that an atom's bonds ask for, where the labels left it out."""
+def _set_charge(atom: Any, implicit: bool) -> None:
+    """Sets the charge that an atom's bonds imply."""
     symbol = atom.GetSymbol()
     valence = sum(bond.GetBondTypeAsDouble() for bond in atom.GetBonds())
     if atom.GetDegree() == 0 and symbol in IONS:

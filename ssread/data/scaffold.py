@@ -1,7 +1,7 @@
-"""Splits of molecules by scaffold: a model is judged on ring systems that it has not seen.
+"""Splits of molecules by scaffold, so that a model is tested on ring systems it was not trained on.
 
 The scaffold is that of Bemis and Murcko ("The properties of known drugs. 1. Molecular frameworks", 1996): the rings
-and what links them. All molecules without a ring share the empty scaffold.
+and their linkers. All molecules without a ring share the empty scaffold.
 """
 
 from collections.abc import Sequence
@@ -11,16 +11,16 @@ import numpy.typing as npt
 import torch
 
 from ssread.data.graphset import GraphSet
-from ssread.data.molecule_files import parse_smiles
+from ssread.data.molecule_rows import parse_smiles
 from ssread.data.splits import Fold
 from ssread.errors import InputError
 
 
 def scaffolds(molecules: GraphSet | Sequence[str]) -> list[str]:
-    """The scaffold of every molecule, as canonical SMILES without stereochemistry.
+    """Returns the scaffold of every molecule as canonical SMILES without stereochemistry.
 
     Args:
-        molecules: SMILES, or a set that keeps them in ``graph_texts["smiles"]``, as those read from molecules do.
+        molecules: SMILES, or a graph set that has them in ``graph_texts["smiles"]``.
 
     >>> scaffolds(["Cc1ccccc1", "CCO"])
     ['c1ccccc1', '']
@@ -38,9 +38,9 @@ def scaffolds(molecules: GraphSet | Sequence[str]) -> list[str]:
 
 
 def scaffold_groups(molecules: GraphSet | Sequence[str]) -> npt.NDArray[np.int64]:
-    """The group of every molecule ``[G]``: the number of the first one with the same scaffold.
+    """Returns the group of every molecule ``[G]``: the number of the first one with the same scaffold.
 
-    As ``groups=`` of :func:`ssread.data.splits.stratified_folds` they give folds that share no scaffold.
+    With these as ``groups``, the folds of :func:`ssread.data.splits.stratified_folds` share no scaffold.
 
     >>> scaffold_groups(["Cc1ccccc1", "CCO", "Oc1ccccc1"]).tolist()
     [0, 1, 0]
@@ -50,18 +50,20 @@ def scaffold_groups(molecules: GraphSet | Sequence[str]) -> npt.NDArray[np.int64
 
 
 def scaffold_split(molecules: GraphSet | Sequence[str], validation: float = 0.1, test: float = 0.1) -> Fold:
-    """The usual single split by scaffold: common scaffolds train, rare ones judge; always the same.
+    """Returns the usual single split by scaffold: frequent scaffolds for training, rare ones for testing.
 
-    Scaffolds go from the most to the least frequent into the first of train, validation and test that they still fit
-    in, so that the parts hold about the shares asked for.
+    Scaffolds are assigned from the most to the least frequent, each to the first of train, validation and test with
+    room for it. There is no random choice.
 
     Args:
-        molecules: As for :func:`scaffolds`.
-        validation: Share of the molecules to choose by.
-        test: Share of the molecules to judge by.
+        molecules: As in :func:`scaffolds`.
+        validation: Share of the molecules in the validation part.
+        test: Share of the molecules in the test part.
     """
     if not (0 < validation < 1 and 0 < test < 1 and validation + test < 1):
-        raise InputError(f"validation={validation} and test={test} must be shares above 0 that leave some to train on.")
+        raise InputError(
+            f"validation={validation} and test={test} must be shares above 0 that leave molecules to train on."
+        )
     groups = scaffold_groups(molecules)
     names, group, sizes = np.unique(groups, return_inverse=True, return_counts=True)
     train_room = round((1 - validation - test) * len(groups))
@@ -74,11 +76,11 @@ def scaffold_split(molecules: GraphSet | Sequence[str], validation: float = 0.1,
             part_of_scaffold[scaffold], validation_room = 1, validation_room - sizes[scaffold]
     part = part_of_scaffold[group]
     parts = [np.flatnonzero(part == number) for number in range(3)]
-    for called, members in zip(("training", "validation", "test"), parts, strict=True):
+    for name, members in zip(("training", "validation", "test"), parts, strict=True):
         if not len(members):
             raise InputError(
-                f"The {len(groups)} molecules have {len(names)} scaffolds, the most frequent with {sizes.max()}: that "
-                f"leaves the {called} part empty. Take larger shares, or more and more varied molecules."
+                f"The {len(groups)} molecules have {len(names)} scaffolds, the most frequent with {sizes.max()} "
+                f"molecules: that leaves the {name} part empty. Choose larger shares, or more varied molecules."
             )
     return Fold(*(torch.from_numpy(members) for members in parts))
 
@@ -87,5 +89,7 @@ def _smiles(molecules: GraphSet | Sequence[str]) -> Sequence[str]:
     if not isinstance(molecules, GraphSet):
         return list(molecules)
     if "smiles" not in molecules.graph_texts:
-        raise InputError(f"{molecules.name} keeps no SMILES; scaffolds are for sets read from molecules.")
+        raise InputError(
+            f"{molecules.name} has no SMILES: only datasets read from SMILES or molecule files have scaffolds."
+        )
     return molecules.graph_texts["smiles"]

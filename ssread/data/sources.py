@@ -1,4 +1,4 @@
-"""Where a dataset of the TU collection comes from: data folder, mirror, installed packages, the web."""
+"""The sources of TU datasets: data folder, mirror, installed packages, the web."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COLLECTION = "https://www.chrsmrrs.com/graphkerneldatasets"
 
 @dataclass(frozen=True)
 class Source:
-    """One place a dataset can be had from.
+    """A place that has a dataset.
 
     Args:
         kind: ``"data folder"``, ``"mirror"``, ``"installed package"`` or ``"public collection"``.
@@ -35,7 +35,7 @@ class Source:
 
 
 def data_folder() -> Path:
-    """Where downloads and processed sets are kept: ``SSREAD_DATA``, or the user's cache folder."""
+    """Returns the folder of downloads and processed datasets: ``SSREAD_DATA``, or a folder in the user's cache."""
     if chosen := os.environ.get("SSREAD_DATA"):
         return Path(chosen).expanduser()
     if sys.platform == "win32":
@@ -48,7 +48,7 @@ def data_folder() -> Path:
 
 
 def find(name: str) -> Source:
-    """The first place that has the TU dataset ``name``; nothing is downloaded."""
+    """Returns the first source that has the TU dataset ``name``; downloads nothing."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
         raise InputError(f"{name!r} is neither a file, nor a folder, nor the name of a TU dataset.")
     for kind, place in _folders().items():
@@ -62,7 +62,7 @@ def find(name: str) -> Source:
 
 
 def fetch(name: str) -> Path:
-    """A folder or zip on this machine with the TU dataset ``name``, downloaded if it is nowhere else."""
+    """Returns a local folder or zip with the TU dataset ``name``; downloads it if there is none."""
     source = find(name)
     if isinstance(source.place, Path):
         return source.place
@@ -72,7 +72,7 @@ def fetch(name: str) -> Path:
 
 
 def local_names() -> list[str]:
-    """Names of all TU datasets that can be read without a download."""
+    """Returns the names of all TU datasets that can be read without a download."""
     names = set()
     for place in _folders().values():
         if place.is_dir():
@@ -82,14 +82,14 @@ def local_names() -> list[str]:
 
 
 def _folders() -> dict[str, Path]:
-    """The folders that may hold ``NAME.zip`` or ``NAME/``, in the order they are asked."""
+    """Returns the folders that may contain ``NAME.zip`` or ``NAME/``, in the order of the search."""
     folders = {"data folder": data_folder() / "tu"}
     mirror = os.environ.get("SSREAD_MIRROR", "")
     if mirror and not _is_address(mirror):
         folders["mirror"] = Path(mirror).expanduser()
         if not folders["mirror"].is_dir():
             raise InputError(f"SSREAD_MIRROR={mirror} is neither a folder nor a web address.")
-    # grakel's wheel carries a few small sets for its own tests; they are found without importing it.
+    # The wheel of grakel contains a few small datasets for its tests; finding them does not import it.
     spec = importlib.util.find_spec("grakel")
     if spec is not None and spec.submodule_search_locations:
         folders["installed package"] = Path(spec.submodule_search_locations[0]) / "tests" / "data"

@@ -1,4 +1,4 @@
-"""Splits that cannot leak: every fold's train, validation and test parts are disjoint, and checked to be."""
+"""Splits that cannot leak: the training, validation and test parts of a fold are checked to be disjoint."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from ssread.errors import InputError
 
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """Graph numbers to train on, to choose on, and to judge by. No graph may be in two of the parts.
+    """The numbers of the graphs to train on, to select models by and to test on. No graph may be in two parts.
 
     >>> Fold(torch.tensor([0, 1]), torch.tensor([2]), torch.tensor([2, 3]))
     Traceback (most recent call last):
         ...
-    ssread.errors.InputError: A fold leaks: graph 2 is both in its validation and its test part.
+    ssread.errors.InputError: A fold leaks: graph 2 is in both its validation and its test part.
     """
 
     train: Tensor
@@ -38,7 +38,7 @@ class Fold:
         graph = _repeated(list(parts.values()))
         if graph is not None:
             found = [what for what, part in parts.items() for _ in range(int((part == graph).sum()))]
-            where = f"twice in its {found[0]}" if found[0] == found[1] else f"both in its {found[0]} and its {found[1]}"
+            where = f"twice in its {found[0]}" if found[0] == found[1] else f"in both its {found[0]} and its {found[1]}"
             raise InputError(f"A fold leaks: graph {graph} is {where} part.")
 
     def __repr__(self) -> str:
@@ -46,7 +46,7 @@ class Fold:
 
 
 def _repeated(parts: Sequence[Tensor]) -> int | None:
-    """A number that occurs more than once in the parts together."""
+    """Returns the smallest number that occurs more than once in all parts together, if any."""
     numbers = torch.cat(list(parts)).sort().values
     repeated = numbers[1:][numbers.diff() == 0]
     return int(repeated[0]) if len(repeated) else None
@@ -60,14 +60,14 @@ def stratified_folds(
     seed: int = 0,
     groups: ArrayLike | None = None,
 ) -> list[Fold]:
-    """Cut a set into folds with the set's share of every class, and each training part once more.
+    """Splits a dataset into folds, each with the dataset's share of every class.
 
     Args:
-        graphs: A set with labels.
+        graphs: A dataset with labels.
         num_folds: Number of folds; every graph is in the test part of exactly one.
-        validation: Share of each training part that is held out to choose by; 0.1 is the paper's 9:1.
+        validation: Share of the other graphs that form the validation part; 0.1 is the paper's 9:1.
         seed: The same seed gives the same folds.
-        groups: A number per graph ``[G]``: graphs of one group stay together in one part of every fold, e.g.
+        groups: A number per graph ``[G]``. Graphs of one group stay together in one part of every fold, such as
             copies of each other or molecules with the same scaffold.
     """
     labels = _labels(graphs, num_folds)
@@ -76,14 +76,14 @@ def stratified_folds(
     numbers = np.arange(len(labels))
     group_of = None if groups is None else np.asarray(groups).reshape(-1)
     if group_of is not None and len(group_of) != len(labels):
-        raise InputError(f"groups names {len(group_of)} graphs, {graphs.name} has {len(labels)}.")
+        raise InputError(f"There are {len(group_of)} groups, but {graphs.name} has {len(labels)} graphs.")
     folds = []
-    for rest, test in _cut(numbers, labels, group_of, num_folds, seed, graphs.name):
+    for rest, test in _k_fold(numbers, labels, group_of, num_folds, seed, graphs.name):
         if group_of is None:
             train, held_out = _hold_out(rest, labels[rest], validation, seed, graphs.name)
         else:
-            share = max(2, round(1 / validation))
-            first = next(iter(_cut(rest, labels[rest], group_of[rest], share, seed, graphs.name)))
+            num_parts = max(2, round(1 / validation))
+            first = next(iter(_k_fold(rest, labels[rest], group_of[rest], num_parts, seed, graphs.name)))
             train, held_out = rest[first[0]], rest[first[1]]
         folds.append(Fold(*(torch.from_numpy(np.sort(part)) for part in (train, held_out, test))))
     check_folds(folds, len(graphs))
@@ -91,46 +91,47 @@ def stratified_folds(
 
 
 def _labels(graphs: GraphSet, num_folds: int) -> np.ndarray:
+    """Returns the labels, after checking that every class has a graph for every fold."""
     if graphs.y is None:
         raise InputError(f"{graphs.name} has no labels: stratified folds need a class for each graph.")
     if len(graphs) < 2:
         raise InputError(f"{graphs.name} has {len(graphs)} graphs: folds need at least 2.")
     if not 2 <= num_folds <= len(graphs):
-        raise InputError(f"num_folds={num_folds} cannot cut {len(graphs)} graphs: choose 2 to {len(graphs)}.")
+        raise InputError(f"{len(graphs)} graphs cannot be split into num_folds={num_folds}: choose 2 to {len(graphs)}.")
     labels = graphs.y.cpu().numpy()
     present = np.bincount(labels, minlength=graphs.num_classes)
     if (present > 0).sum() < 2:
         only = graphs.class_names[int(present.argmax())]
-        raise InputError(f"{graphs.name} has graphs of one class only ({only!r}): there is nothing to tell apart.")
+        raise InputError(f"{graphs.name} has graphs of one class only ({only!r}): at least two classes are needed.")
     for name, members in zip(graphs.class_names, present.tolist(), strict=True):
         if 0 < members < num_folds:
             raise InputError(
                 f"Class {name!r} of {graphs.name} has {members} graphs, fewer than the {num_folds} folds: choose "
                 f"num_folds={members} or less, or leave the class out."
                 if members > 1
-                else f"Class {name!r} of {graphs.name} has one graph only: leave the class out, or find more."
+                else f"Class {name!r} of {graphs.name} has one graph only: leave the class out, or add graphs to it."
             )
     return labels
 
 
-def _cut(
+def _k_fold(
     numbers: np.ndarray, labels: np.ndarray, groups: np.ndarray | None, num_folds: int, seed: int, name: str
 ) -> Any:
-    """Positions within ``numbers`` of every fold's two sides."""
-    # Imported where it is used: scikit-learn takes a second that whoever only reads graphs need not wait for.
+    """Returns the indices into ``numbers`` of the training and the test part of every fold."""
+    # Imported here because scikit-learn takes a second to import, which reading graphs does not need.
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
     if groups is None:
         return StratifiedKFold(num_folds, shuffle=True, random_state=seed).split(numbers, labels)
     if len(np.unique(groups)) < num_folds:
-        raise InputError(f"{name}: {len(np.unique(groups))} groups cannot be cut into {num_folds} parts.")
+        raise InputError(f"{name}: {len(np.unique(groups))} groups cannot be split into {num_folds} parts.")
     try:
-        cut = list(StratifiedGroupKFold(num_folds, shuffle=True, random_state=seed).split(numbers, labels, groups))
+        folds = list(StratifiedGroupKFold(num_folds, shuffle=True, random_state=seed).split(numbers, labels, groups))
     except ValueError as error:
-        raise InputError(f"{name} cannot be cut into {num_folds} parts by groups ({error}).") from None
-    if any(len(train) == 0 or len(test) == 0 for train, test in cut):
-        raise InputError(f"{name}: the groups are too large to be cut into {num_folds} parts; choose fewer folds.")
-    return cut
+        raise InputError(f"{name} cannot be split into {num_folds} parts by groups ({error}).") from None
+    if any(len(train) == 0 or len(test) == 0 for train, test in folds):
+        raise InputError(f"{name}: the groups are too large to be split into {num_folds} parts; choose fewer folds.")
+    return folds
 
 
 def _hold_out(
@@ -148,25 +149,25 @@ def _hold_out(
 
 
 def check_folds(folds: Sequence[Fold], num_graphs: int) -> None:
-    """Raise an ``InputError`` unless the test parts share no graph and every number is a graph's.
+    """Raises an ``InputError`` if two test parts share a graph or a number is not that of a graph.
 
-    That the parts of one fold are disjoint is already sure: no leaking :class:`Fold` can be made.
+    The parts of one fold need no check, because :class:`Fold` refuses parts that overlap.
     """
     for number, fold in enumerate(folds):
         every = torch.cat([fold.train, fold.validation, fold.test])
         wrong = every[(every < 0) | (every >= num_graphs)]
         if len(wrong):
             raise InputError(
-                f"Fold {number} speaks of graph {int(wrong[0])}; there are {num_graphs} graphs (0, 1, ...)."
+                f"Fold {number} contains graph {int(wrong[0])}, but there are {num_graphs} graphs, numbered from 0."
             )
     graph = _repeated([fold.test for fold in folds])
     if graph is not None:
         one, other = [number for number, fold in enumerate(folds) if (fold.test == graph).any()][:2]
-        raise InputError(f"Graph {graph} is in the test parts of both fold {one} and {other}.")
+        raise InputError(f"Graph {graph} is in the test parts of both fold {one} and fold {other}.")
 
 
 def write_splits(folds: Sequence[Fold], path: str | os.PathLike[str]) -> None:
-    """Write folds as the published fair-comparison split files are: JSON, all or nothing."""
+    """Writes folds atomically in the JSON format of the published fair-comparison splits."""
     content = [
         {
             "test": fold.test.tolist(),
@@ -178,31 +179,31 @@ def write_splits(folds: Sequence[Fold], path: str | os.PathLike[str]) -> None:
 
 
 def read_splits(path: str | os.PathLike[str], num_graphs: int) -> list[Fold]:
-    """Read a fair-comparison split file (JSON): a list of folds with ``test`` and ``model_selection``.
+    """Reads a fair-comparison split file (JSON): a list of folds with ``test`` and ``model_selection``.
 
-    ``model_selection`` holds ``train`` and ``validation``, as an object or as a list of one. Every fold is
-    checked for leakage and for graphs that are not there.
+    ``model_selection`` is an object with ``train`` and ``validation``, or a list of one such object. Every fold is
+    checked for leaks and for numbers that are not those of graphs.
 
     Args:
         path: The file.
-        num_graphs: Number of graphs of the set the splits are for.
+        num_graphs: Number of graphs of the dataset.
     """
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path} cannot be read as JSON ({error}).") from None
     if not isinstance(content, list) or not content:
-        raise InputError(f"{path} holds no list of folds.")
+        raise InputError(f"{path} is not a list of folds.")
     folds = []
     for number, entry in enumerate(content):
         inner = entry.get("model_selection") if isinstance(entry, dict) else None
         inner = inner[0] if isinstance(inner, list) and len(inner) == 1 else inner
         if not isinstance(inner, dict):
-            raise InputError(f"{path}: fold {number} lacks 'model_selection' with one 'train' and 'validation'.")
+            raise InputError(f"{path}: fold {number} has no 'model_selection' with one 'train' and 'validation'.")
         parts = {"train": inner.get("train"), "validation": inner.get("validation"), "test": entry.get("test")}
         for what, part in parts.items():
             if not isinstance(part, list) or not all(type(graph) is int for graph in part):
-                raise InputError(f"{path}: {what!r} of fold {number} is no list of graph numbers.")
+                raise InputError(f"{path}: {what!r} of fold {number} is not a list of graph numbers.")
         try:
             folds.append(Fold(**{what: torch.tensor(part, dtype=torch.int64) for what, part in parts.items()}))
         except (ValueError, RuntimeError) as error:

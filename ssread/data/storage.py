@@ -1,10 +1,9 @@
-"""Graph sets on disk: one safetensors file with the tensors and a JSON description; no pickle."""
+"""Graph sets on disk: one safetensors file with the tensors and a JSON description, without pickle."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +26,7 @@ DESCRIPTION = "description"  # JSON as bytes: the header of a safetensors file i
 
 
 def write(graphs: GraphSet, path: str | os.PathLike[str], stamp: str = "") -> None:
-    """Write a set, all or nothing; ``stamp`` is a text of the caller's that :func:`read_stamp` returns."""
+    """Writes a graph set atomically; ``stamp`` is any text, which :func:`read_stamp` returns."""
     tensors = {name: getattr(graphs, name) for name in TENSORS if getattr(graphs, name) is not None}
     for kind in NAMED_TENSORS:
         tensors |= {f"{kind}/{name}": column for name, column in getattr(graphs, kind).items()}
@@ -42,20 +41,20 @@ def write(graphs: GraphSet, path: str | os.PathLike[str], stamp: str = "") -> No
         "graph_texts": {name: list(texts) for name, texts in graphs.graph_texts.items()},
     }
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    tensors |= {name: _small(tensors[name]) for name in FEATURES if name in tensors}
+    tensors |= {name: _compact(tensors[name]) for name in FEATURES if name in tensors}
     tensors[DESCRIPTION] = torch.frombuffer(bytearray(json.dumps(description).encode()), dtype=torch.uint8)
     with replacing(Path(path)) as new:
         save_file(tensors, new, metadata={"format": FORMAT, "stamp": stamp})
 
 
-def _small(tensor: Tensor) -> Tensor:
-    """Floats that are all whole numbers below 256, as one-hot features are, in a quarter of the space."""
+def _compact(tensor: Tensor) -> Tensor:
+    """Returns floats as bytes, a quarter of their size, if all are integers below 256, as one-hot features are."""
     as_bytes = tensor.to(torch.uint8)
     return as_bytes if torch.equal(as_bytes.to(torch.float32), tensor) else tensor
 
 
 def read_stamp(path: str | os.PathLike[str]) -> str | None:
-    """The stamp a set was written with; ``None`` if there is no such file or it is not a set."""
+    """Returns the stamp that a graph set was written with; ``None`` if ``path`` is not a saved graph set."""
     try:
         with safe_open(path, "pt") as file:
             metadata = file.metadata() or {}
@@ -65,17 +64,19 @@ def read_stamp(path: str | os.PathLike[str]) -> str | None:
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The columns of a set that :func:`write` wrote, by field name."""
+    """Returns the columns of a graph set that :func:`write` wrote, by field name."""
     if not Path(path).is_file():
         raise InputError(f"There is no file {path}.")
     if read_stamp(path) is None:
-        raise InputError(f"{path} is not a saved graph set of this version of ssread: load the data anew.")
+        raise InputError(
+            f"{path} is not a graph set saved by this version of ssread: load the data from its source again."
+        )
     try:
         tensors = load_file(path)
         columns: dict[str, Any] = json.loads(tensors.pop(DESCRIPTION).numpy().tobytes())
         for key in ("class_names", "node_feature_names", "edge_feature_names", "ids"):
             columns[key] = tuple(columns[key])
-        columns["graph_texts"] = _each(columns["graph_texts"], tuple)
+        columns["graph_texts"] = {name: tuple(texts) for name, texts in columns["graph_texts"].items()}
         columns |= {kind: {} for kind in NAMED_TENSORS}
         for name, tensor in tensors.items():
             kind, _, column = name.partition("/")
@@ -84,9 +85,6 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
             elif name in TENSORS:
                 columns[name] = tensor.to(torch.float32) if name in FEATURES else tensor
     except (OSError, SafetensorError, KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InputError(f"{path} is damaged ({type(error).__name__}: {error}): load the data anew.") from None
+        reason = f"{type(error).__name__}: {error}"
+        raise InputError(f"{path} is damaged ({reason}): load the data from its source again.") from None
     return columns
-
-
-def _each(mapping: Mapping[str, Any], function: Callable[[Any], Any]) -> dict[str, Any]:
-    return {key: function(value) for key, value in mapping.items()}

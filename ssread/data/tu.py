@@ -1,4 +1,4 @@
-"""Reader of the TU collection's text format, from a folder or a zip."""
+"""Reader for the text format of the TU collection, from a folder or a zip."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ def read_tu(
     undirected: bool = True,
     self_loops: Literal["keep", "drop"] = "keep",
 ) -> GraphSet:
-    """Read a dataset in the TU text format (``NAME_A.txt``, ``NAME_graph_indicator.txt``, ...).
+    """Reads a dataset in TU text format (``NAME_A.txt``, ``NAME_graph_indicator.txt``, ...).
 
-    Node features are one-hot node labels, a constant 1 where there are none; edge features are one-hot edge
-    labels. Only labels that occur have a column, and its name is the label.
+    Node features are one-hot node labels, or the constant 1 without labels. Edge features are one-hot edge labels.
+    Every label that occurs has a column named after it.
 
     Args:
-        path: A folder with the text files, or a zip of one.
-        attributes: Append the numeric node and edge attributes, where there are such files.
-        degree: Where nodes have no labels, use their one-hot degree instead of the constant.
-        undirected: Add the missing opposite of every edge.
+        path: A folder with the text files, or a zip of such a folder.
+        attributes: Whether to append the numeric node and edge attributes, if there are any.
+        degree: Whether nodes without labels get their one-hot degree instead of the constant 1.
+        undirected: Whether to add the missing reverse of every edge.
         self_loops: ``"keep"`` or ``"drop"``.
     """
     files = TextFiles(Path(path))
     name = files.name
     structure = read_structure(files)
     graph_of_node = structure.graph_of_node
-    # Nodes are listed graph by graph in practice, but nothing in the format says that they must be.
+    # In practice nodes are listed graph by graph, but the format does not require it.
     order = np.argsort(graph_of_node, kind="stable")
     num_nodes = np.bincount(graph_of_node, minlength=structure.num_graphs)
     place = np.empty(len(order), dtype=np.int64)
@@ -80,7 +80,7 @@ def read_tu(
 
 
 def one_hot_degree(graphs: GraphSet) -> GraphSet:
-    """The same set with the one-hot degree of every node as its only features."""
+    """Replaces the node features by the one-hot degree of every node."""
     first_of_graph = torch.repeat_interleave(graphs.node_ptr[:-1], graphs.edge_counts)
     degree = torch.bincount(graphs.edge_index[0] + first_of_graph, minlength=graphs.x.size(0))
     x, names = _one_hot(degree.numpy(), ())
@@ -90,7 +90,7 @@ def one_hot_degree(graphs: GraphSet) -> GraphSet:
 def _features(
     files: TextFiles, what: str, count: int, attributes: bool, known_names: Sequence[str]
 ) -> tuple[np.ndarray | None, tuple[str, ...]]:
-    """One-hot labels and, by option, attributes of nodes or edges; ``None`` where there are neither."""
+    """Returns one-hot labels and, if asked for, attributes of nodes or edges; ``None`` without either."""
     parts: list[np.ndarray] = []
     names: list[str] = []
     if files.has(f"{what}_labels"):
@@ -111,7 +111,7 @@ def _features(
 def _one_hot(values: np.ndarray, known_names: Sequence[str]) -> tuple[np.ndarray, list[str]]:
     distinct, column = np.unique(values, return_inverse=True)
     if len(values) * len(distinct) > 2**30:
-        raise InputError(f"{len(distinct)} different labels on {len(values)} rows are too many to be classes.")
+        raise InputError(f"{len(distinct)} different labels on {len(values)} rows are too many for one-hot features.")
     one_hot = np.zeros((len(values), len(distinct)), dtype=np.float32)
     one_hot[np.arange(len(values)), column] = 1
     named = len(distinct) and distinct[0] >= 0 and distinct[-1] < len(known_names)

@@ -68,7 +68,7 @@ def _classes(files: TextFiles, graph_of_node: np.ndarray) -> tuple[np.ndarray | 
     if not files.has("graph_labels"):  # regression sets come with graph attributes instead
         if last > len(graph_of_node):
             raise InputError(
-                f"{files.called('graph_indicator')} speaks of graph {last}, but has {len(graph_of_node)} nodes."
+                f"{files.called('graph_indicator')} contains graph {last}, but only {len(graph_of_node)} nodes."
             )
         return None, (), last
     labels = files.numbers("graph_labels")
@@ -76,11 +76,11 @@ def _classes(files: TextFiles, graph_of_node: np.ndarray) -> tuple[np.ndarray | 
         raise InputError(f"{files.called('graph_labels')} has {labels.shape[1]} columns: one class is needed.")
     if not np.isfinite(labels).all():
         line = int(np.isfinite(labels[:, 0]).argmin())
-        raise InputError(f"{files.called('graph_labels')}, line {line + 1}: {labels[line, 0]} is no class.")
+        raise InputError(f"{files.called('graph_labels')}, line {line + 1}: {labels[line, 0]} is not a class.")
     if last > len(labels):
         raise InputError(
             f"{files.called('graph_labels')} has {len(labels)} lines, but {files.called('graph_indicator')} "
-            f"speaks of graph {last}."
+            f"contains graph {last}."
         )
     values, y = np.unique(labels[:, 0], return_inverse=True)
     known = CLASS_NAMES.get(files.name, ())

@@ -1,4 +1,4 @@
-"""The text files of a dataset in the TU format, from a folder or a zip, parsed by pandas' C reader."""
+"""The text files of a dataset in TU format, from a folder or a zip, parsed by pandas."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ import pandas as pd
 from ssread.data.sources import INDICATOR
 from ssread.errors import InputError
 
-#: What Python's reader of zips may raise where one is damaged, UnicodeDecodeError and NotImplementedError among them.
-DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, ValueError, RuntimeError)
+#: What Python's ``zipfile`` may raise for a damaged zip, including UnicodeDecodeError and NotImplementedError.
+ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, ValueError, RuntimeError)
 
 
 class TextFiles:
     """The text files of one dataset, parsed on demand.
 
     Args:
-        path: A folder with files ``NAME_graph_indicator.txt``, ``NAME_A.txt``, ..., or a zip of one.
+        path: A folder with the files ``NAME_graph_indicator.txt``, ``NAME_A.txt``, ..., or a zip of such a folder.
     """
 
     def __init__(self, path: Path) -> None:
@@ -43,18 +43,18 @@ class TextFiles:
             names = [path.stem]
         if len(names) != 1:
             raise InputError(
-                f"{path} holds {len(names) or 'no'} files NAME{INDICATOR}: a dataset in TU format has one."
+                f"{path} contains {len(names) or 'no'} files NAME{INDICATOR}: a dataset in TU format has one."
             )
         self.name = names[0]
         if not self.has("A"):
-            raise InputError(f"{path} lacks {self.name}_A.txt, the list of edges.")
+            raise InputError(f"{path} does not contain {self.name}_A.txt, the list of edges.")
 
     @staticmethod
     def _members(path: Path) -> dict[str, Callable[[], bytes]]:
         try:
             with zipfile.ZipFile(path) as archive:
                 members = [member for member in archive.namelist() if member.endswith(".txt")]
-        except DAMAGE as error:
+        except ZIP_ERRORS as error:
             raise InputError(f"{path} is not a readable zip, or only part of one ({error}).") from None
         return {Path(member).name: partial(_unzip, path, member) for member in members}
 
@@ -63,18 +63,18 @@ class TextFiles:
         return f"{self.name}_{kind}.txt" in self._open
 
     def called(self, kind: str) -> str:
-        """The file as error messages name it."""
+        """Returns the name of a file in error messages."""
         return f"{self.name}_{kind}.txt in {self.path}"
 
-    def _frame(self, kind: str, dtype: type) -> pd.DataFrame:
+    def _table(self, kind: str, dtype: type) -> pd.DataFrame:
         try:
             content = self._open[f"{self.name}_{kind}.txt"]()
-        except DAMAGE as error:
-            raise InputError(f"{self.called(kind)} cannot be read ({error}): get the data again.") from None
+        except ZIP_ERRORS as error:
+            raise InputError(f"{self.called(kind)} cannot be read ({error}): download the data again.") from None
         if not content or content.isspace():
             return pd.DataFrame(np.empty((0, 1), dtype=dtype))
         try:
-            with np.errstate(invalid="raise"):  # an infinity is no whole number
+            with np.errstate(invalid="raise"):  # infinity is not an integer
                 return pd.read_csv(
                     io.BytesIO(content),
                     header=None,
@@ -85,16 +85,16 @@ class TextFiles:
                     quoting=csv.QUOTE_NONE,
                 )
         except (ValueError, ArithmeticError) as error:
-            place, what = _first_bad_line(content, dtype) or ("", f"not a table of numbers ({error})")
-            raise InputError(f"{self.called(kind)}{place} is {what}.") from None
+            line, found = _first_bad_line(content, dtype) or ("", f"not a table of numbers ({error})")
+            raise InputError(f"{self.called(kind)}{line} is {found}.") from None
 
     def numbers(self, kind: str, lines: int | None = None) -> np.ndarray:
-        """The file as an array of floats ``[lines, columns]``."""
-        return self._check_length(self._frame(kind, np.float64).to_numpy(), kind, lines)
+        """Returns the file as an array of floats ``[lines, columns]``."""
+        return self._check_length(self._table(kind, np.float64).to_numpy(), kind, lines)
 
     def whole_numbers(self, kind: str, lines: int | None = None, columns: int | None = None) -> np.ndarray:
-        """The file as an array of whole numbers ``[lines, columns]``."""
-        table = self._frame(kind, np.int64).to_numpy()
+        """Returns the file as an array of integers ``[lines, columns]``."""
+        table = self._table(kind, np.int64).to_numpy()
         if columns is not None and len(table) == 0:
             table = table.reshape(0, columns)
         if columns is not None and table.shape[1] != columns:
@@ -103,7 +103,7 @@ class TextFiles:
 
     def _check_length(self, table: np.ndarray, kind: str, lines: int | None) -> np.ndarray:
         if lines is not None and len(table) != lines:
-            raise InputError(f"{self.called(kind)} has {len(table)} lines where {lines} are needed.")
+            raise InputError(f"{self.called(kind)} has {len(table)} lines, but {lines} are needed.")
         return table
 
 
@@ -113,15 +113,15 @@ def _unzip(path: Path, member: str) -> bytes:
 
 
 def _first_bad_line(content: bytes, dtype: type) -> tuple[str, str] | None:
-    """Where a table that could not be parsed goes wrong first, and how; a slow look, taken only then."""
+    """Finds the first line that is not a row of numbers; slow, so called only when pandas has failed."""
     whole = dtype is np.int64
     lines = content.decode("utf-8", "replace").splitlines()
     width = lines[0].count(",") + 1
     for number, line in enumerate(lines, start=1):
         cells = [cell.strip() for cell in line.split(",")]
         if len(cells) != width or not all(_is_number(cell, whole) for cell in cells):
-            what = f"{width} {'whole numbers' if whole else 'numbers'}"
-            return f", line {number}", f"{line[:60]!r}, not {what}"
+            expected = f"{width} {'integers' if whole else 'numbers'}"
+            return f", line {number}", f"{line[:60]!r}, not {expected}"
     return None
 
 

@@ -1,4 +1,4 @@
-"""Graphs as pictures: where nodes stand, what colours mean, files for papers."""
+"""Pictures of graphs: coordinates of nodes, colours, and files for papers."""
 
 from ssread.draw.geometry import Drawing, drawings
 from ssread.draw.palette import activation_colours, position_colours

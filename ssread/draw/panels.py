@@ -1,4 +1,4 @@
-"""Pictures for papers: panels of graphs with coloured nodes and a legend, the same bytes for the same data."""
+"""Figures for papers: panels of graphs with coloured nodes and a legend, byte-identical for the same data."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 __all__ = ["Panel", "draw_panels", "graph_svg"]
 
-INCHES = 2.3
+PANEL_INCHES = 2.3
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One graph of a picture.
+    """One graph of a figure.
 
     Attributes:
         drawing: The graph.
         colours: The colour of every node, ``#rrggbb``.
-        title: What stands above it.
+        title: The title above it.
     """
 
     drawing: Drawing
@@ -37,17 +37,17 @@ class Panel:
 
 
 def draw_panels(panels: Sequence[Sequence[Panel]], stem: Path, legend: Mapping[str, str] | None = None) -> list[Path]:
-    """Writes ``stem.svg`` and ``stem.png``: rows of panels, and a legend of names and colours below."""
+    """Writes ``stem.svg`` and ``stem.png``: rows of panels with a legend of names and colours below."""
     from matplotlib.lines import Line2D
 
     rows, columns = len(panels), max(map(len, panels))
-    with drawing(INCHES * columns, INCHES * rows + 0.4 * bool(legend)) as figure:
+    with drawing(PANEL_INCHES * columns, PANEL_INCHES * rows + 0.4 * bool(legend)) as figure:
         axes = figure.subplots(rows, columns, squeeze=False)
-        for row, line in zip(panels, axes, strict=True):
-            for axis in line:
+        for row, row_axes in zip(panels, axes, strict=True):
+            for axis in row_axes:
                 axis.set_axis_off()
-            for panel, axis in zip(row, line, strict=False):
-                _draw(axis, panel)
+            for panel, axis in zip(row, row_axes, strict=False):
+                _draw_panel(axis, panel)
         if legend:
             style = {"marker": "o", "linestyle": "", "markeredgecolor": "#555555", "markeredgewidth": 0.5}
             handles = [Line2D([], [], color=colour, label=name, **style) for name, colour in legend.items()]  # type: ignore[arg-type]
@@ -56,16 +56,16 @@ def draw_panels(panels: Sequence[Sequence[Panel]], stem: Path, legend: Mapping[s
 
 
 def graph_svg(panel: Panel, size: int = 320) -> str:
-    """One graph as an SVG document: a molecule in RDKit's drawing with its atoms highlighted, else a plain graph."""
+    """One graph as an SVG document: a molecule as RDKit draws it, with coloured atoms, or a plain graph."""
     if panel.drawing.molecule is not None:
         return _molecule_svg(panel, size)
     with drawing(size / 100, size / 100) as figure:
         axis = figure.add_subplot()
         axis.set_axis_off()
-        _draw(axis, panel)
-        text = StringIO()
-        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
-    return text.getvalue()
+        _draw_panel(axis, panel)
+        svg = StringIO()
+        figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
+    return svg.getvalue()
 
 
 def _molecule_svg(panel: Panel, size: int) -> str:
@@ -74,7 +74,7 @@ def _molecule_svg(panel: Panel, size: int) -> str:
     molecule = panel.drawing.molecule
     assert molecule is not None
     painter = rdMolDraw2D.MolDraw2DSVG(size, size)
-    options: Any = painter.drawOptions()  # RDKit's stubs take every option for the whole
+    options: Any = painter.drawOptions()  # the stubs of RDKit type the options wrongly
     options.useBWAtomPalette()
     options.clearBackground = False
     options.circleAtoms = True
@@ -93,39 +93,38 @@ def _molecule_svg(panel: Panel, size: int) -> str:
 
 
 def _rgb(colour: str) -> tuple[float, float, float]:
-    red, green, blue = (int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5))
+    red, green, blue = (int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5))
     return red, green, blue
 
 
-def _draw(axis: Axes, panel: Panel) -> None:
+def _draw_panel(axis: Axes, panel: Panel) -> None:
     from matplotlib.collections import LineCollection
 
-    places = panel.drawing.places
-    lines = [line for bond in panel.drawing.bonds for line in _lines(places, bond)]
+    coordinates = panel.drawing.coordinates
+    lines = [line for bond in panel.drawing.bonds for line in _bond_lines(coordinates, bond)]
     axis.add_collection(LineCollection(lines, colors="#777777", linewidths=0.9, zorder=1))
-    size = float(np.clip(2600 / max(len(places), 1), 6, 130))
-    axis.scatter(
-        places[:, 0], places[:, 1], s=size, c=list(panel.colours), edgecolors="#555555", linewidths=0.5, zorder=2
-    )
-    for (x, y), label, colour in zip(places, panel.drawing.labels, panel.colours, strict=True):
+    size = float(np.clip(2600 / max(len(coordinates), 1), 6, 130))
+    xs, ys = coordinates.T
+    axis.scatter(xs, ys, s=size, c=list(panel.colours), edgecolors="#555555", linewidths=0.5, zorder=2)
+    for (x, y), label, colour in zip(coordinates, panel.drawing.labels, panel.colours, strict=True):
         if label:
-            axis.text(x, y, label, ha="center", va="center", fontsize=5.5, color=_ink(colour), zorder=3)
+            axis.text(x, y, label, ha="center", va="center", fontsize=5.5, color=_text_colour(colour), zorder=3)
     axis.set_title(panel.title, fontsize=8)
     axis.set_aspect("equal", adjustable="datalim")
     axis.margins(0.08)
 
 
-def _lines(places: np.ndarray, bond: tuple[int, int, int]) -> list[np.ndarray]:
-    """One, two or three parallel lines."""
+def _bond_lines(coordinates: np.ndarray, bond: tuple[int, int, int]) -> list[np.ndarray]:
+    """One, two or three parallel lines, [2, 2] each."""
     i, j, count = bond
-    ends = places[[i, j]]
+    ends = coordinates[[i, j]]
     along = ends[1] - ends[0]
     length = np.linalg.norm(along) or 1.0
     across = np.array([-along[1], along[0]]) / length * 0.09
     return [ends + across * offset for offset in {1: (0,), 2: (-1, 1), 3: (-1.6, 0, 1.6)}[min(count, 3)]]
 
 
-def _ink(colour: str) -> str:
-    """Black or white, whichever can be read on the colour."""
-    red, green, blue = _rgb(colour)
+def _text_colour(background: str) -> str:
+    """Black or white, whichever is readable on the background."""
+    red, green, blue = _rgb(background)
     return "black" if 0.299 * red + 0.587 * green + 0.114 * blue > 0.55 else "white"

@@ -12,14 +12,13 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from ssread.common.plain_json import canonical_json
-from ssread.data.cross_validation import fold_of
 from ssread.data.graphset import GraphSet
 from ssread.data.splits import Fold
 from ssread.errors import InputError
 from ssread.evaluate.keys import run_settings
 from ssread.evaluate.svm import svm_path
 from ssread.train.engine import State
-from ssread.train.fit import train
+from ssread.train.fit import fold_of_run, train
 from ssread.train.runs import Run, RunResult, Training
 from ssread.train.single import Single
 from ssread.train.unsupervised import Learnt, learn
@@ -163,7 +162,7 @@ def _supervised(
 def _judged(graphs: GraphSet, run: Run, encoder: Learnt) -> RunResult:
     """What a run is worth, from the vectors of its encoder."""
     labels, num_classes = labels_of(graphs, run.task)
-    fold = fold_of(graphs, run.split, run.num_folds, run.seed, run.fold)
+    fold = fold_of_run(graphs, run)
     if encoder.failed:
         test_ids = fold.test[labels[fold.test] >= 0]
         nothing = torch.full((len(test_ids), num_classes), math.nan)

@@ -21,7 +21,15 @@ from ssread.published.datasets import TABLE_1
 from ssread.published.results import PaperResult, paper_result
 from ssread.train.runs import Run, RunResult, Training
 
-__all__ = ["best_dropout", "best_positions", "compare_all", "compare_readouts", "experiment_rule", "trainings"]
+__all__ = [
+    "best_dropout",
+    "best_positions",
+    "compare_all",
+    "compare_readouts",
+    "experiment_rule",
+    "settled",
+    "trainings",
+]
 
 Aggr = str | list[str]
 
@@ -52,7 +60,7 @@ def compare_all(
     rules = {experiment_rule(experiment): experiment.learn for experiment in experiments}
     graphs = with_properties(graphs, [experiment.task for experiment in experiments if experiment.task != "class"])
     trainer = Trainer(graphs, runner, store, watch)
-    asked = [_Asked(_settled(experiment, trainer), trainer) for experiment in experiments]
+    asked = [_Asked(settled(experiment, trainer), trainer) for experiment in experiments]
     trainer.train([pair for one in asked for pair in one.first()], later=sum(one.later() for one in asked))
     trainer.train([pair for one in asked for pair in one.second()])
     rule = "; ".join(rules) if len(rules) == 1 else "; ".join(f"{learn}: {rule}" for rule, learn in rules.items())
@@ -110,7 +118,7 @@ def best_positions(valid_accuracies: Sequence[Sequence[float]], base: Sequence[s
     return POSITIONS[int(np.argmax([np.mean(group) for group in valid_accuracies]))]
 
 
-def _settled(experiment: Experiment, trainer: Trainer) -> Experiment:
+def settled(experiment: Experiment, trainer: Trainer) -> Experiment:
     """The experiment with its dropout chosen, where that was left to validation."""
     candidates = experiment.dropouts()
     if len(candidates) == 1:

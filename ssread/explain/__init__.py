@@ -1,4 +1,4 @@
-"""What a trained model sees in a graph: positions, class activation, what positions mean, and how right that is."""
+"""What a trained model sees in a graph: positions, class activation, the meaning of positions, and scores of these."""
 
 from typing import TYPE_CHECKING
 

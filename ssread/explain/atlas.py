@@ -1,4 +1,4 @@
-"""What each structural position means: its share, its typical nodes, what marks them out, the classes it speaks for."""
+"""The meaning of each structural position: its typical nodes, its over-represented properties, its class scores."""
 
 from __future__ import annotations
 
@@ -15,48 +15,48 @@ from ssread.data.graphset import GraphSet
 from ssread.evaluate.statistics import holm
 from ssread.explain.activation import activation
 from ssread.explain.forward import node_vectors
-from ssread.explain.node_facts import node_facts
+from ssread.explain.node_facts import graph_of_node, node_facts
 from ssread.explain.positions import Positions, positions
 
-__all__ = ["Exemplar", "Mark", "PositionCard", "prototype_atlas"]
+__all__ = ["Exemplar", "PositionCard", "Trait", "prototype_atlas"]
 
-#: How far the neighbourhood of an exemplar reaches.
+#: The radius of an exemplar's neighbourhood.
 HOPS = 2
 
 
 @dataclass(frozen=True)
 class Exemplar:
-    """A node that stands for a position.
+    """A typical node of a position.
 
     Attributes:
-        graph: Its graph's number in the set.
+        graph: The number of its graph in the dataset.
         node: Its number within the graph.
-        cost: How far its vector is from the prototype.
-        alike: How many nodes of the position have the same vector, this one included.
+        cost: The distance of its vector from the prototype.
+        num_alike: The number of nodes with the same vector in the half of the position closest to the prototype.
         neighbourhood: The nodes within two steps, by their numbers within the graph.
     """
 
     graph: int
     node: int
     cost: float
-    alike: int
+    num_alike: int
     neighbourhood: tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Mark:
-    """A statement that is more often true of a position's nodes than of others.
+class Trait:
+    """A fact that holds more often for the nodes of a position than for other nodes.
 
     Attributes:
-        statement: What it says, such as ``type O``, ``nitro group`` or ``in a ring``.
-        inside: The share of the position's nodes it is true of.
-        outside: The share of all other nodes.
-        effect: Cohen's h, the effect size of two shares: 0.2 is small, 0.5 medium, 0.8 large.
-        p: That graphs show so much difference by chance: paired t-test over the graphs that have nodes in and out of
-            the position, after Holm's correction for all statements and positions. NaN with fewer than two graphs.
+        fact: The fact, such as ``type O``, ``nitro group`` or ``in a ring``.
+        inside: The share of the position's nodes it holds for.
+        outside: The share of all other nodes it holds for.
+        effect: Cohen's h, the effect size for two shares: 0.2 is small, 0.5 medium, 0.8 large.
+        p: The p-value of a paired t-test over the graphs with nodes inside and outside the position, after Holm's
+            correction for all facts and positions. NaN with fewer than two such graphs.
     """
 
-    statement: str
+    fact: str
     inside: float
     outside: float
     effect: float
@@ -65,126 +65,124 @@ class Mark:
 
 @dataclass(frozen=True)
 class PositionCard:
-    """What is known about one structural position.
+    """A summary of one structural position.
 
     Attributes:
         position: Its number.
         share: The share of nodes aligned with it.
-        graphs: The share of graphs that have a node there.
-        cost: The mean cost of its nodes; NaN where there are none.
+        graph_share: The share of graphs with a node aligned with it.
+        cost: The mean cost of its nodes; NaN without nodes.
         exemplars: Its most typical nodes: the most frequent vectors among the half closest to the prototype.
-        marks: What is over-represented, the largest effect first.
-        class_scores: What an average node there adds to the score of each class, [C]: the position-specific weights at
-            work (:func:`ssread.explain.activation`).
+        traits: Facts over-represented among its nodes, the largest effect first.
+        class_scores: The mean class activation of its nodes, [C] (:func:`ssread.explain.activation`): the effect of
+            the position-specific weights.
     """
 
     position: int
     share: float
-    graphs: float
+    graph_share: float
     cost: float
     exemplars: tuple[Exemplar, ...]
-    marks: tuple[Mark, ...]
+    traits: tuple[Trait, ...]
     class_scores: tuple[float, ...]
 
 
 def prototype_atlas(
-    model: Any, graphs: GraphSet, num_exemplars: int = 4, num_marks: int = 6, alpha: float = 0.05
+    model: Any, graphs: GraphSet, num_exemplars: int = 4, num_traits: int = 6, alpha: float = 0.05
 ) -> list[PositionCard]:
-    """One card for every position of a model with SSRead.
+    """A card for every position of a model with SSRead.
 
     Args:
-        model: What :func:`ssread.explain.classifier` takes.
-        graphs: The graphs whose nodes are looked at.
-        num_exemplars: How many typical nodes at most, each of another graph.
-        num_marks: How many statements at most.
-        alpha: Statements with a larger p-value are left out.
+        model: Anything :func:`ssread.explain.classifier` takes.
+        graphs: The graphs from which the positions are described.
+        num_exemplars: The largest number of exemplars, each from another graph.
+        num_traits: The largest number of traits.
+        alpha: Traits with a larger p-value are omitted.
     """
-    found = positions(model, graphs)
-    scores = activation(model, graphs)
+    aligned = positions(model, graphs)
+    activations = activation(model, graphs)
     vectors = node_vectors(model, graphs)
-    marks = _marks(graphs, found)
-    graph = torch.arange(len(graphs)).repeat_interleave(graphs.node_counts.cpu())
-    aligned = max(int((found.position >= 0).sum()), 1)
+    traits = _traits(graphs, aligned)
+    graph = graph_of_node(graphs)
+    num_aligned = max(int((aligned.position >= 0).sum()), 1)
     cards = []
-    for k in range(found.num_positions):
-        members = (found.position == k).nonzero().squeeze(1)
-        some = len(members) > 0
+    for k in range(aligned.num_positions):
+        members = (aligned.position == k).nonzero().squeeze(1)
+        empty = len(members) == 0
         cards.append(
             PositionCard(
                 position=k,
-                share=len(members) / aligned,
-                graphs=len(graph[members].unique()) / max(len(graphs), 1),
-                cost=float(found.cost[members].mean()) if some else float("nan"),
-                exemplars=_exemplars(graphs, found, vectors, graph, members, num_exemplars),
-                marks=tuple(mark for mark in marks[k] if mark.p <= alpha and mark.effect > 0)[:num_marks],
-                class_scores=tuple(scores[members].mean(dim=0).tolist()) if some else (0.0,) * scores.size(1),
+                share=len(members) / num_aligned,
+                graph_share=len(graph[members].unique()) / max(len(graphs), 1),
+                cost=float("nan") if empty else float(aligned.cost[members].mean()),
+                exemplars=_exemplars(graphs, aligned.cost, vectors, members, num_exemplars),
+                traits=tuple(trait for trait in traits[k] if trait.p <= alpha and trait.effect > 0)[:num_traits],
+                class_scores=(0.0,) * activations.size(1) if empty else tuple(activations[members].mean(0).tolist()),
             )
         )
     return cards
 
 
-def _marks(graphs: GraphSet, found: Positions) -> list[list[Mark]]:
-    """Every statement for every position, the largest effect first, with p-values after Holm's correction."""
-    facts = node_facts(graphs)
-    K, G = found.num_positions, len(graphs)
-    aligned = found.position >= 0
-    graph = torch.arange(G).repeat_interleave(graphs.node_counts.cpu())[aligned]
-    pair = graph * K + found.position[aligned]
-    nodes = segment.count(pair, G * K).view(G, K).double().numpy()
-    rest = nodes.sum(axis=1, keepdims=True) - nodes
-    raw: list[tuple[int, str, float, float, float]] = []
-    for statement, true in facts.items():
-        inside = segment.reduce_sum(true[aligned].double(), pair, G * K).view(G, K).numpy()
+def _traits(graphs: GraphSet, aligned: Positions) -> list[list[Trait]]:
+    """Every fact for every position, the largest effect first, with p-values after Holm's correction."""
+    K, G = aligned.num_positions, len(graphs)
+    kept = aligned.position >= 0
+    pair = graph_of_node(graphs)[kept] * K + aligned.position[kept]
+    nodes_inside = segment.count(pair, G * K).view(G, K).double().numpy()
+    nodes_outside = nodes_inside.sum(axis=1, keepdims=True) - nodes_inside
+    tests: list[tuple[int, str, float, float, float]] = []
+    for fact, holds in node_facts(graphs).items():
+        inside = segment.reduce_sum(holds[kept].double(), pair, G * K).view(G, K).numpy()
         outside = inside.sum(axis=1, keepdims=True) - inside
         for k in range(K):
-            both = (nodes[:, k] > 0) & (rest[:, k] > 0)
+            both = (nodes_inside[:, k] > 0) & (nodes_outside[:, k] > 0)
             if not both.any():
                 continue
-            gaps = inside[both, k] / nodes[both, k] - outside[both, k] / rest[both, k]
-            share = float(inside[:, k].sum() / nodes[:, k].sum())
-            other = float(outside[:, k].sum() / rest[:, k].sum())
-            raw.append((k, statement, share, other, _p_value(gaps)))
-    known = [p for *_, p in raw if np.isfinite(p)]
-    corrected = iter(holm(known))
-    marks: list[list[Mark]] = [[] for _ in range(K)]
-    for k, statement, share, other, p in raw:
-        effect = 2 * float(np.arcsin(np.sqrt(share)) - np.arcsin(np.sqrt(other)))
-        marks[k].append(Mark(statement, share, other, effect, next(corrected) if np.isfinite(p) else p))
-    return [sorted(of_position, key=lambda mark: -mark.effect) for of_position in marks]
+            gaps = inside[both, k] / nodes_inside[both, k] - outside[both, k] / nodes_outside[both, k]
+            share_inside = float(inside[:, k].sum() / nodes_inside[:, k].sum())
+            share_outside = float(outside[:, k].sum() / nodes_outside[:, k].sum())
+            tests.append((k, fact, share_inside, share_outside, _p_value(gaps)))
+    corrected = holm([p for *_, p in tests])
+    traits: list[list[Trait]] = [[] for _ in range(K)]
+    for (k, fact, share_inside, share_outside, _), p in zip(tests, corrected, strict=True):
+        effect = 2 * float(np.arcsin(np.sqrt(share_inside)) - np.arcsin(np.sqrt(share_outside)))
+        traits[k].append(Trait(fact, share_inside, share_outside, effect, p))
+    return [sorted(of_position, key=lambda trait: -trait.effect) for of_position in traits]
 
 
 def _p_value(gaps: np.ndarray) -> float:
+    """Of a t-test that the mean gap is 0; NaN for fewer than two gaps."""
     if len(gaps) < 2:
         return float("nan")
-    if np.ptp(gaps) == 0:  # no spread at all: as sure as it can be, either way
+    if np.ptp(gaps) == 0:  # no variance, so no t statistic
         return 0.0 if gaps[0] != 0 else 1.0
     return float(stats.ttest_1samp(gaps, 0).pvalue)
 
 
-def _exemplars(
-    graphs: GraphSet, found: Positions, vectors: Tensor, graph: Tensor, members: Tensor, wanted: int
-) -> tuple[Exemplar, ...]:
+def _exemplars(graphs: GraphSet, cost: Tensor, vectors: Tensor, members: Tensor, wanted: int) -> tuple[Exemplar, ...]:
+    """The most frequent vectors among the half of the members closest to the prototype, one per graph."""
     if not len(members):
         return ()
-    near = members[found.cost[members].argsort(stable=True)[: (len(members) + 1) // 2]]
-    _, kind = (vectors[near] * 1e3).round().long().unique(dim=0, return_inverse=True)
-    alike = segment.count(kind, int(kind.max()) + 1)
-    first = segment.rank(kind, len(alike)) == 0  # the node of its kind that is closest to the prototype
-    order = alike[kind[first]].argsort(descending=True, stable=True)
+    graph = graph_of_node(graphs)
+    nearest = members[cost[members].argsort(stable=True)[: (len(members) + 1) // 2]]
+    _, kind = (vectors[nearest] * 1e3).round().long().unique(dim=0, return_inverse=True)  # equal to three decimals
+    counts = segment.count(kind, int(kind.max()) + 1)
+    first = segment.rank(kind, len(counts)) == 0  # of equal vectors, the node closest to the prototype
+    order = counts[kind[first]].argsort(descending=True, stable=True)
     chosen: list[Exemplar] = []
-    for row, count in zip(near[first][order].tolist(), alike[kind[first]][order].tolist(), strict=True):
+    for row, count in zip(nearest[first][order].tolist(), counts[kind[first]][order].tolist(), strict=True):
         number = int(graph[row])
         if len(chosen) == wanted:
             break
         if any(exemplar.graph == number for exemplar in chosen):
             continue
         node = row - int(graphs.node_ptr[number])
-        around = _neighbourhood(graphs, number, node)
-        chosen.append(Exemplar(number, node, float(found.cost[row]), count, around))
+        chosen.append(Exemplar(number, node, float(cost[row]), count, _neighbourhood(graphs, number, node)))
     return tuple(chosen)
 
 
 def _neighbourhood(graphs: GraphSet, graph: int, node: int) -> tuple[int, ...]:
+    """The nodes within :data:`HOPS` steps of a node, by their numbers within the graph."""
     source, target = graphs.edge_index[:, graphs.edge_ptr[graph] : graphs.edge_ptr[graph + 1]].cpu()
     reached = torch.zeros(int(graphs.node_counts[graph]), dtype=torch.bool)
     reached[node] = True

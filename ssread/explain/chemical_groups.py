@@ -1,4 +1,4 @@
-"""The functional group of every atom, by RDKit: what chemists call the parts of a molecule."""
+"""The functional group of every atom, found by RDKit."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from ssread.data.rebuild_molecules import molecules
 if TYPE_CHECKING:
     from rdkit.Chem import Mol
 
-__all__ = ["COLUMN", "GROUPS", "functional_groups", "with_functional_groups"]
+__all__ = ["GROUPS", "GROUP_COLUMN", "functional_groups", "with_functional_groups"]
 
-#: The node column that keeps what RDKit found, for machines that have none.
-COLUMN = "functional_group"
+#: The node column that stores the groups, for machines without RDKit.
+GROUP_COLUMN = "functional_group"
 
-#: Names and SMARTS (alternatives apart by blanks); an atom has the first it matches, a hydrogen its neighbour's.
+#: Names and SMARTS (alternatives separated by blanks). An atom has the first group it matches, a hydrogen that of its
+#: neighbour.
 GROUPS = {
     "nitro": "[$([NX3+](=O)[O-]),$([NX3](=O)=O)](~[OX1])~[OX1]",
     "nitroso": "[NX2;$([NX2]=[OX1])]=[OX1]",
@@ -50,35 +51,35 @@ GROUPS = {
 
 
 def functional_groups(graphs: GraphSet) -> Tensor:
-    """The group of every atom as its place in :data:`GROUPS`, [N]; -1 in molecules that RDKit does not accept.
+    """The group of every atom as an index into :data:`GROUPS`, [N]; -1 in molecules that RDKit does not accept.
 
-    A node column :data:`COLUMN` is taken as it is, without RDKit.
+    Where the dataset has the node column :data:`GROUP_COLUMN`, the column is returned and RDKit is not needed.
     """
-    if COLUMN in graphs.node_columns:
-        return graphs.node_columns[COLUMN].cpu()
-    accepted = molecules(graphs)  # says so where RDKit is missing
+    if GROUP_COLUMN in graphs.node_columns:
+        return graphs.node_columns[GROUP_COLUMN].cpu()
+    rebuilt = molecules(graphs)  # raises a MissingExtraError without RDKit
     from rdkit import Chem
 
     patterns = [[Chem.MolFromSmarts(one) for one in smarts.split()] for smarts in GROUPS.values()]
-    found: list[int] = []
-    for molecule, size in zip(accepted, graphs.node_counts.tolist(), strict=True):
-        found += [-1] * size if molecule is None else _of_molecule(molecule, patterns)
-    return torch.tensor(found, dtype=torch.long)
+    groups: list[int] = []
+    for molecule, size in zip(rebuilt, graphs.node_counts.tolist(), strict=True):
+        groups += [-1] * size if molecule is None else _atom_groups(molecule, patterns)
+    return torch.tensor(groups, dtype=torch.long)
 
 
 def with_functional_groups(graphs: GraphSet) -> GraphSet:
-    """The same graphs with their groups as a node column: saved, they can be scored where there is no RDKit."""
-    return replace(graphs, node_columns={**graphs.node_columns, COLUMN: functional_groups(graphs)})
+    """The same graphs with their groups as a node column; once saved, they can be scored without RDKit."""
+    return replace(graphs, node_columns={**graphs.node_columns, GROUP_COLUMN: functional_groups(graphs)})
 
 
-def _of_molecule(molecule: Mol, patterns: list[list[Mol]]) -> list[int]:
-    group = [-1] * molecule.GetNumAtoms()
+def _atom_groups(molecule: Mol, patterns: list[list[Mol]]) -> list[int]:
+    groups = [-1] * molecule.GetNumAtoms()
     for number, alternatives in enumerate(patterns):
         matches = (molecule.GetSubstructMatches(pattern, maxMatches=10_000) for pattern in alternatives)
         for atom in {atom for each in matches for match in each for atom in match}:
-            if group[atom] < 0:
-                group[atom] = number
+            if groups[atom] < 0:
+                groups[atom] = number
     for atom in molecule.GetAtoms():
         if atom.GetAtomicNum() == 1 and atom.GetDegree() == 1:
-            group[atom.GetIdx()] = group[atom.GetNeighbors()[0].GetIdx()]
-    return group
+            groups[atom.GetIdx()] = groups[atom.GetNeighbors()[0].GetIdx()]
+    return groups

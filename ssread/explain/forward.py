@@ -1,4 +1,4 @@
-"""Passes of a trained model over a set of graphs, and the way from the rows it reads back to the nodes."""
+"""Forward passes of a trained model over a dataset, and the mapping from the rows it reads back to the nodes."""
 
 from __future__ import annotations
 
@@ -18,21 +18,24 @@ from ssread.models import Encoding, GraphClassifier, Graphs
 from ssread.models.diffpool import DiffPool
 from ssread.reading import Reading
 
-__all__ = ["Pass", "classifier", "look", "node_vectors", "passes", "probabilities"]
+__all__ = ["ForwardPass", "classifier", "forward_pass", "forward_passes", "node_vectors", "probabilities"]
 
-#: Nodes looked at in one pass; a larger graph has a pass of its own.
-NODES_AT_ONCE = 20_000
+#: About how many nodes one forward pass takes; a larger graph has a pass of its own.
+NODES_PER_PASS = 20_000
 
 
 @dataclass(frozen=True, eq=False)
-class Pass:
-    """Some graphs and the node vectors that a model's readout reads of them.
+class ForwardPass:
+    """A batch of graphs and the rows that a model's readout reads.
+
+    A row is usually the vector of one node. Pooling may drop a node, read it at several heights, or replace the nodes
+    by clusters.
 
     Attributes:
         model: The model, in evaluation mode.
         batch: The graphs.
-        encoding: The rows that are read; those of a pooled graph may be fewer or others than the nodes.
-        clusters: How much of every node is in each cluster, [N, C], where the rows are DiffPool's clusters.
+        encoding: The rows.
+        clusters: DiffPool's soft assignment of nodes to clusters, [N, C]; None for other encoders.
     """
 
     model: GraphClassifier
@@ -41,24 +44,24 @@ class Pass:
     clusters: Tensor | None
 
     def read(self, x: Tensor) -> tuple[Reading, Tensor]:
-        """The readout's reading and the class scores [B, C], with ``x`` in the place of the rows' vectors."""
+        """The readout's reading and the class scores [B, C], with ``x`` as the vectors of the rows."""
         reading = self.model.read(replace(self.encoding, x=x), self.batch.batch_size)
         return reading, self.model.head(reading.vectors)
 
-    def row_of_node(self) -> Tensor:
-        """The row that stands for every node, [N]: its own, or its largest cluster's; -1 for a node dropped.
+    def node_to_row(self) -> Tensor:
+        """The row of every node, [N]: its own, or that of its largest cluster; -1 for a dropped node.
 
-        Of a node that is read at several heights it is the first: the vector that has seen all its neighbours.
+        A node read at several heights has its first row, the vector that includes all its neighbours.
         """
         if self.clusters is not None:
             return self.batch.batch * self.clusters.size(1) + self.clusters.argmax(dim=1)
         rows = torch.arange(self.batch.num_nodes, device=self.batch.x.device)
         return torch.where(self.encoding.batch[: len(rows)] < self.batch.batch_size, rows, -1)
 
-    def shared_out(self, values: Tensor) -> Tensor:
-        """Values of rows [M, ...] as values of nodes [N, ...] of the same sum; a node dropped gets 0.
+    def rows_to_nodes(self, values: Tensor) -> Tensor:
+        """Distributes values of rows [M, ...] over the nodes, [N, ...]. The sum stays; a dropped node gets 0.
 
-        What a cluster has is shared among its nodes by how much of each it holds.
+        The value of a cluster is divided among its nodes in proportion to their assignment.
         """
         if self.clusters is None:
             kept = self.encoding.batch < self.batch.batch_size
@@ -70,29 +73,29 @@ class Pass:
 
 
 @torch.no_grad()
-def look(model: GraphClassifier, batch: GraphBatch | Graphs) -> Pass:
-    """One pass of a model that is in evaluation mode."""
-    seen: list[Tensor] = []
+def forward_pass(model: GraphClassifier, batch: GraphBatch | Graphs) -> ForwardPass:
+    """One forward pass of a model that is in evaluation mode."""
+    clusters: list[Tensor] = []
     hook = None
     if isinstance(model.encoder, DiffPool):
         to_clusters = model.encoder.pool.to_clusters
-        hook = to_clusters.register_forward_hook(lambda _, __, logits: seen.append(logits.softmax(dim=-1)))
+        hook = to_clusters.register_forward_hook(lambda _, __, logits: clusters.append(logits.softmax(dim=-1)))
     try:
         encoding = model.encoder(batch)
-        return Pass(model, batch, encoding, seen[0] if seen else None)
+        return ForwardPass(model, batch, encoding, clusters[0] if clusters else None)
     finally:
         if hook is not None:
             hook.remove()
 
 
-def passes(model: GraphClassifier, graphs: GraphSet) -> Iterator[Pass]:
-    """The graphs in turn, as many at once as is good; the model is in evaluation mode meanwhile."""
+def forward_passes(model: GraphClassifier, graphs: GraphSet) -> Iterator[ForwardPass]:
+    """Yields forward passes over all graphs in order; meanwhile the model is in evaluation mode."""
     graphs = graphs.to(next(model.parameters()).device)
     training = model.training
     model.eval()
     try:
-        for ids in _parts(graphs):
-            yield look(model, graphs.batch(ids))
+        for ids in _batches(graphs):
+            yield forward_pass(model, graphs.batch(ids))
     finally:
         model.train(training)
 
@@ -100,32 +103,35 @@ def passes(model: GraphClassifier, graphs: GraphSet) -> Iterator[Pass]:
 def probabilities(model: Any, graphs: GraphSet) -> Tensor:
     """Class probabilities of every graph, [G, C]."""
     model = classifier(model)
-    found = [part.read(part.encoding.x)[1].detach().softmax(dim=-1).cpu() for part in passes(model, graphs)]
-    return torch.cat(found) if found else torch.zeros(0, graphs.num_classes)
+    parts = []
+    for forward in forward_passes(model, graphs):
+        _, scores = forward.read(forward.encoding.x)
+        parts.append(scores.detach().softmax(dim=-1).cpu())
+    return torch.cat(parts) if parts else torch.zeros(0, graphs.num_classes)
 
 
 def node_vectors(model: Any, graphs: GraphSet) -> Tensor:
     """The vectors that the readout reads, one per node, [N, d]; zeros for nodes that pooling dropped."""
     model = classifier(model)
-    found = []
-    for part in passes(model, graphs):
-        row = part.row_of_node()
-        found.append((part.encoding.x[row.clamp(min=0)] * (row >= 0).unsqueeze(1)).cpu())
-    return torch.cat(found) if found else torch.zeros(0, model.readout.in_channels)
+    parts = []
+    for forward in forward_passes(model, graphs):
+        row = forward.node_to_row()
+        parts.append((forward.encoding.x[row.clamp(min=0)] * (row >= 0).unsqueeze(1)).cpu())
+    return torch.cat(parts) if parts else torch.zeros(0, model.readout.in_channels)
 
 
 def classifier(model: Any) -> GraphClassifier:
-    """The model to look into, from whatever holds one.
+    """Returns the graph classifier inside a trained model, its folder or a fitted estimator.
 
     Args:
-        model: A :class:`ssread.models.GraphClassifier`, a trained model or its folder, or a fitted estimator. Of
-            several members that vote, the first: positions of different trainings have nothing to do with each other.
+        model: A :class:`ssread.models.GraphClassifier`, a trained model or its folder, or a fitted estimator. For an
+            ensemble this is the first member: positions of different members are not comparable.
     """
     if isinstance(model, str | os.PathLike):
         from ssread.apply.trained_model import TrainedModel
 
         model = TrainedModel.load(model)
-    model = getattr(model, "model_", model)  # what fit of an estimator learnt
+    model = getattr(model, "model_", model)  # set by fit of an estimator
     members = getattr(model, "models", None)
     if members:
         model = members[0]
@@ -134,8 +140,8 @@ def classifier(model: Any) -> GraphClassifier:
     raise InputError(f"A graph classifier, a trained model or its folder is needed, but {model!r} was given.")
 
 
-def _parts(graphs: GraphSet) -> Iterator[Tensor]:
-    """Graph numbers in parts of about :data:`NODES_AT_ONCE` nodes."""
-    part = graphs.node_ptr[1:] // NODES_AT_ONCE
-    sizes = torch.unique_consecutive(part, return_counts=True)[1].tolist()
+def _batches(graphs: GraphSet) -> Iterator[Tensor]:
+    """Yields graph numbers, about :data:`NODES_PER_PASS` nodes at a time."""
+    batch = graphs.node_ptr[1:] // NODES_PER_PASS
+    sizes = torch.unique_consecutive(batch, return_counts=True)[1].tolist()
     yield from torch.arange(len(graphs), device=graphs.device).split(sizes)

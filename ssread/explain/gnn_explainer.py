@@ -1,4 +1,4 @@
-"""Other ways to explain, from PyG, run as they are meant to be: one graph at a time."""
+"""PyG's GNNExplainer, run one graph at a time, to compare class activation with."""
 
 from typing import Any
 
@@ -9,17 +9,17 @@ from torch_geometric.explain import Explainer, GNNExplainer
 from ssread.data.graphset import GraphSet
 from ssread.explain.forward import classifier
 
-__all__ = ["gnn_explainer"]
+__all__ = ["gnn_explainer_scores"]
 
 
-def gnn_explainer(model: Any, graphs: GraphSet, seed: int, epochs: int = 100) -> Tensor:
+def gnn_explainer_scores(model: Any, graphs: GraphSet, seed: int, epochs: int = 100) -> Tensor:
     """`GNNExplainer <https://arxiv.org/abs/1903.03894>`_'s importance of every node for its graph's class, [N].
 
     Args:
-        model: What :func:`ssread.explain.classifier` takes.
+        model: Anything :func:`ssread.explain.classifier` takes.
         graphs: Labelled graphs.
-        seed: Of the masks' initial values.
-        epochs: Steps taken for each graph.
+        seed: Seed of the initial masks.
+        epochs: Optimisation steps per graph.
     """
     explainer = Explainer(
         classifier(model),
@@ -32,7 +32,7 @@ def gnn_explainer(model: Any, graphs: GraphSet, seed: int, epochs: int = 100) ->
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         for data in graphs:
-            extra = {} if data.edge_attr is None else {"edge_attr": data.edge_attr}
-            found = explainer(data.x, data.edge_index, target=data.y, **extra)
-            masks.append(found.node_mask.squeeze(1).detach())
+            edge_attr = {} if data.edge_attr is None else {"edge_attr": data.edge_attr}
+            explanation = explainer(data.x, data.edge_index, target=data.y, **edge_attr)
+            masks.append(explanation.node_mask.squeeze(1).detach())
     return torch.cat(masks) if masks else torch.zeros(0)

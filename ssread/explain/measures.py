@@ -1,4 +1,4 @@
-"""How right explanations are, where the truth is known: agreement of parts with roles, localisation of motifs."""
+"""Measures of explanations against the ground truth: agreement of positions with roles, localisation of motifs."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ from torch import Tensor
 from ssread import segment
 from ssread.data.graphset import GraphSet
 from ssread.explain.forward import probabilities
+from ssread.explain.node_facts import graph_of_node
 
-__all__ = ["Agreement", "Fidelity", "agreement", "fidelity", "localisation"]
+__all__ = ["Agreement", "Fidelity", "agreement", "fidelity", "induced_subgraphs", "localisation"]
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """How well parts of graphs agree with known roles of nodes.
+    """How well clusters of nodes (or positions) agree with known roles.
 
     Attributes:
-        mutual_information: Adjusted for chance: 0 is chance, 1 is the same division.
-        purity: The share of nodes that have the commonest role of their part.
-        consistency: How much more often than chance two nodes of the same role in different graphs are in the same
-            part: 0 is chance, 1 is always.
+        mutual_information: Adjusted mutual information: 0 is chance, 1 is the same partition.
+        purity: The share of nodes with the most frequent role of their cluster.
+        consistency: How much more often than by chance two nodes of the same role in different graphs share a
+            cluster: 0 is chance, 1 is always.
     """
 
     mutual_information: float
@@ -33,48 +34,48 @@ class Agreement:
     consistency: float
 
 
-def agreement(part: Tensor, role: Tensor, graph: Tensor) -> Agreement:
-    """Compares a division of nodes with the truth.
+def agreement(cluster: Tensor, role: Tensor, graph: Tensor) -> Agreement:
+    """Compares a clustering of nodes with their true roles.
 
     Args:
-        part: The part of every node, [N], from 0.
-        role: The true role of every node, [N], from 0; nodes with a negative one are left out.
+        cluster: The cluster of every node, [N], from 0.
+        role: The true role of every node, [N], from 0; nodes with a negative role are ignored.
         graph: The graph of every node, [N].
     """
     known = role >= 0
-    parts, roles, owners = (column[known].cpu().numpy() for column in (part, role, graph))
-    if not len(parts):
+    clusters, roles, owners = (column[known].cpu().numpy() for column in (cluster, role, graph))
+    if not len(clusters):
         return Agreement(float("nan"), float("nan"), float("nan"))
-    table = np.zeros((parts.max() + 1, roles.max() + 1), dtype=np.int64)
-    np.add.at(table, (parts, roles), 1)
-    purity = table.max(axis=1).sum() / len(parts)
-    return Agreement(adjusted_mutual_info_score(roles, parts), float(purity), _consistency(parts, roles, owners))
+    table = np.zeros((clusters.max() + 1, roles.max() + 1), dtype=np.int64)
+    np.add.at(table, (clusters, roles), 1)
+    purity = table.max(axis=1).sum() / len(clusters)
+    return Agreement(adjusted_mutual_info_score(roles, clusters), float(purity), _consistency(clusters, roles, owners))
 
 
-def _consistency(part: np.ndarray, role: np.ndarray, graph: np.ndarray) -> float:
+def _consistency(cluster: np.ndarray, role: np.ndarray, graph: np.ndarray) -> float:
     """Cohen's kappa of pairs: (observed - expected) / (1 - expected)."""
-    observed, pairs = _pairs_together(part, role, graph)
-    expected, every = _pairs_together(part, np.zeros_like(role), graph)
-    some = pairs > 0
-    if not some.any() or every.sum() == 0:
+    together, pairs = _count_pairs(cluster, role, graph)
+    all_together, all_pairs = _count_pairs(cluster, np.zeros_like(role), graph)
+    has_pairs = pairs > 0
+    if not has_pairs.any() or all_pairs.sum() == 0:
         return float("nan")
-    weight = np.bincount(role, minlength=len(pairs))[some]
-    chance = float(expected.sum() / every.sum())
-    found = float(np.average(observed[some] / pairs[some], weights=weight))
-    return (found - chance) / (1 - chance) if chance < 1 else 0.0
+    nodes = np.bincount(role, minlength=len(pairs))[has_pairs]
+    observed = float(np.average(together[has_pairs] / pairs[has_pairs], weights=nodes))
+    expected = float(all_together.sum() / all_pairs.sum())
+    return (observed - expected) / (1 - expected) if expected < 1 else 0.0
 
 
-def _pairs_together(part: np.ndarray, role: np.ndarray, graph: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of every role: pairs of its nodes in different graphs that share a part, and all pairs in different graphs."""
-    roles, parts, graphs = role.max() + 1, part.max() + 1, graph.max() + 1
+def _count_pairs(cluster: np.ndarray, role: np.ndarray, graph: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For every role, the pairs of its nodes in different graphs: those that share a cluster, and all of them."""
+    roles, clusters, graphs = role.max() + 1, cluster.max() + 1, graph.max() + 1
 
-    def squares(key: np.ndarray, size: int, per: int) -> np.ndarray:
-        return (np.bincount(key, minlength=size).astype(float) ** 2).reshape(roles, per).sum(axis=1)
+    def squares(key: np.ndarray, per_role: int) -> np.ndarray:
+        counts = np.bincount(key, minlength=roles * per_role).astype(float)
+        return (counts**2).reshape(roles, per_role).sum(axis=1)
 
-    by_part = role * parts + part
-    together = squares(by_part, roles * parts, parts)
-    together -= squares(by_part * graphs + graph, roles * parts * graphs, parts * graphs)
-    pairs = squares(role, roles, 1) - squares(role * graphs + graph, roles * graphs, graphs)
+    by_cluster = role * clusters + cluster
+    together = squares(by_cluster, clusters) - squares(by_cluster * graphs + graph, clusters * graphs)
+    pairs = squares(role, 1) - squares(role * graphs + graph, graphs)
     return together, pairs
 
 
@@ -82,35 +83,34 @@ def localisation(scores: Tensor, truth: Tensor, graph: Tensor, num_graphs: int) 
     """How well scores find the true nodes of each graph: ROC-AUC, [G]; NaN where all nodes are true, or none.
 
     Args:
-        scores: One value per node, [N].
-        truth: Whether every node is one to be found, [N].
+        scores: The score of every node, [N].
+        truth: Whether a node should be found, [N].
         graph: The graph of every node, [N].
         num_graphs: The number of graphs G.
     """
     truth = truth.to(torch.double)
     order = scores.double().argsort(stable=True)
     order = order[graph[order].argsort(stable=True)]
-    level = torch.ones(len(order), dtype=torch.long)  # nodes of equal score in a graph share a mean rank
-    same = (scores[order].diff() == 0) & (graph[order].diff() == 0)
-    level[1:] = (~same).long()
+    level = torch.ones(len(order), dtype=torch.long)  # nodes of one graph with equal scores share their mean rank
+    tied = (scores[order].diff() == 0) & (graph[order].diff() == 0)
+    level[1:] = (~tied).long()
     level = level.cumsum(0) - 1
+    num_levels = int(level[-1]) + 1 if len(level) else 0
     rank = torch.empty(len(order), dtype=torch.double)
-    place = segment.rank(graph[order], num_graphs).double()
-    tied = int(level[-1]) + 1 if len(level) else 0
-    rank[order] = segment.reduce_mean(place, level, tied)[level]
-    found = segment.reduce_sum(truth, graph, num_graphs)
-    others = segment.count(graph, num_graphs) - found
-    above = segment.reduce_sum(rank * truth, graph, num_graphs) - found * (found - 1) / 2
-    return torch.where((found > 0) & (others > 0), above / (found * others), torch.nan)
+    rank[order] = segment.reduce_mean(segment.rank(graph[order], num_graphs).double(), level, num_levels)[level]
+    positives = segment.reduce_sum(truth, graph, num_graphs)
+    negatives = segment.count(graph, num_graphs) - positives
+    wins = segment.reduce_sum(rank * truth, graph, num_graphs) - positives * (positives - 1) / 2
+    return torch.where((positives > 0) & (negatives > 0), wins / (positives * negatives), torch.nan)
 
 
 @dataclass(frozen=True, eq=False)
 class Fidelity:
-    """What the best-scored nodes do to the probability of a class.
+    """The effect of the top-scored nodes on the probability of a class.
 
     Attributes:
-        plus: How much it falls when they are removed, [G]: large is good.
-        minus: How much it falls when only they are left, [G]: small is good.
+        plus: How much the probability falls without them, [G]: large is good.
+        minus: How much the probability falls with only them, [G]: small is good.
     """
 
     plus: Tensor
@@ -118,38 +118,39 @@ class Fidelity:
 
 
 def fidelity(model: Any, graphs: GraphSet, scores: Tensor, target: Tensor, sizes: Tensor) -> Fidelity:
-    """Removes the best-scored nodes of every graph, and all others, and looks at the probability of a class.
+    """Measures the probability of a class without the top-scored nodes of every graph, and with only them.
 
     Args:
-        model: What :func:`ssread.explain.classifier` takes.
+        model: Anything :func:`ssread.explain.classifier` takes.
         graphs: The graphs.
-        scores: One value per node, [N].
+        scores: The score of every node, [N].
         target: The class of every graph, [G].
-        sizes: How many nodes of every graph count as the best, [G].
+        sizes: The number of top-scored nodes of every graph, [G].
     """
-    graph = torch.arange(len(graphs)).repeat_interleave(graphs.node_counts)
-    best = segment.rank(graph, len(graphs), by=scores) < sizes[graph]
+    graph = graph_of_node(graphs)
+    top = segment.rank(graph, len(graphs), by=scores) < sizes[graph]
 
-    def probability(some: GraphSet) -> Tensor:
-        return probabilities(model, some).gather(1, target.unsqueeze(1)).squeeze(1)
+    def probability(given: GraphSet) -> Tensor:
+        return probabilities(model, given).gather(1, target.unsqueeze(1)).squeeze(1)
 
     whole = probability(graphs)
-    return Fidelity(whole - probability(_induced(graphs, ~best)), whole - probability(_induced(graphs, best)))
+    without_top, only_top = induced_subgraphs(graphs, ~top), induced_subgraphs(graphs, top)
+    return Fidelity(whole - probability(without_top), whole - probability(only_top))
 
 
-def _induced(graphs: GraphSet, kept: Tensor) -> GraphSet:
-    """The same graphs with the kept nodes, and the edges among them, alone."""
+def induced_subgraphs(graphs: GraphSet, kept: Tensor) -> GraphSet:
+    """The same graphs with only the ``kept`` nodes [N] and the edges among them."""
     edge_graph = torch.arange(len(graphs)).repeat_interleave(graphs.edge_counts)
     ends = graphs.edge_index + graphs.node_ptr[edge_graph]
     edges = kept[ends[0]] & kept[ends[1]]
-    before = torch.nn.functional.pad(kept.long().cumsum(0), (1, 0))
-    node_ptr = before[graphs.node_ptr]
+    kept_before = torch.nn.functional.pad(kept.long().cumsum(0), (1, 0))
+    node_ptr = kept_before[graphs.node_ptr]
     edge_ptr = torch.nn.functional.pad(segment.count(edge_graph[edges], len(graphs)).cumsum(0), (1, 0))
     return replace(
         graphs,
         x=graphs.x[kept],
         node_ptr=node_ptr,
-        edge_index=before[:-1][ends[:, edges]] - node_ptr[edge_graph[edges]],
+        edge_index=kept_before[:-1][ends[:, edges]] - node_ptr[edge_graph[edges]],
         edge_ptr=edge_ptr,
         edge_attr=None if graphs.edge_attr is None else graphs.edge_attr[edges],
         node_columns={name: column[kept] for name, column in graphs.node_columns.items()},

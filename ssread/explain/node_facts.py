@@ -1,4 +1,4 @@
-"""What can be said about a node without any model: its type, its degree, whether it is in a ring, its group."""
+"""Facts about nodes that need no model: graph, type, degree, ring membership, functional group."""
 
 import networkx as nx
 import torch
@@ -8,57 +8,45 @@ from ssread import segment
 from ssread.data.graphset import GraphSet
 from ssread.data.rebuild_molecules import are_molecules
 from ssread.errors import MissingExtraError
-from ssread.explain.chemical_groups import COLUMN, GROUPS, functional_groups
+from ssread.explain.chemical_groups import GROUP_COLUMN, GROUPS, functional_groups
 
-__all__ = ["global_edges", "in_ring", "node_facts", "node_types"]
+__all__ = ["graph_of_node", "in_ring", "node_facts"]
 
-#: Degrees from here on are one fact.
-MOST_NEIGHBOURS = 5
+#: Degrees from here on share one fact.
+MAX_DEGREE = 5
+
+
+def graph_of_node(graphs: GraphSet) -> Tensor:
+    """The number of every node's graph, [N], on the CPU."""
+    return torch.arange(len(graphs)).repeat_interleave(graphs.node_counts.cpu())
 
 
 def node_facts(graphs: GraphSet) -> dict[str, Tensor]:
-    """Statements about nodes, each with the nodes it is true of, [N]; those true of all or of none are left out.
+    """Facts such as ``in a ring``, each with the nodes it holds for, [N]. Facts that hold for all or none are omitted.
 
-    Types are the node features that are 0 or 1. Functional groups need molecules, and RDKit (or the node column that
-    :func:`ssread.explain.chemical_groups.with_functional_groups` made); where that is missing they are left out.
+    Types are the node features that are 0 or 1. Functional groups need molecules, and either RDKit or the node column
+    that :func:`ssread.explain.chemical_groups.with_functional_groups` adds; otherwise they are omitted.
     """
-    source, _ = global_edges(graphs)
+    source, _ = _edges(graphs)
     degree = segment.count(source, graphs.x.size(0))
-    facts = {_type(name): column for name, column in node_types(graphs).items()}
-    for count in range(MOST_NEIGHBOURS):
+    facts = _type_facts(graphs)
+    for count in range(MAX_DEGREE):
         facts["1 neighbour" if count == 1 else f"{count} neighbours"] = degree == count
-    facts[f"{MOST_NEIGHBOURS} or more neighbours"] = degree >= MOST_NEIGHBOURS
+    facts[f"{MAX_DEGREE} or more neighbours"] = degree >= MAX_DEGREE
     facts["in a ring"] = in_ring(graphs)
-    if COLUMN in graphs.node_columns or are_molecules(graphs):
+    if GROUP_COLUMN in graphs.node_columns or are_molecules(graphs):
         try:
             group = functional_groups(graphs)
-            facts |= {_named(name): group == number for number, name in enumerate(GROUPS)}
-        except MissingExtraError:  # the other facts stand without it
+            names = [name if name.endswith("ring") else f"{name} group" for name in GROUPS]
+            facts |= {name: group == number for number, name in enumerate(names)}
+        except MissingExtraError:  # the other facts do not need RDKit
             pass
-    return {name: true for name, true in facts.items() if 0 < int(true.sum()) < len(true)}
-
-
-def _type(feature: str) -> str:
-    return feature.replace("=", " ") if "=" in feature else f"type {feature}"
-
-
-def _named(group: str) -> str:
-    return group if group.endswith("ring") else f"{group} group"
-
-
-def node_types(graphs: GraphSet) -> dict[str, Tensor]:
-    """The node features that are 0 or 1 everywhere, by name, as booleans [N]."""
-    flags = ((graphs.x == 0) | (graphs.x == 1)).all(dim=0).tolist()
-    return {
-        name: graphs.x[:, column].bool().cpu()
-        for column, (name, flag) in enumerate(zip(graphs.node_feature_names, flags, strict=False))
-        if flag
-    }
+    return {name: holds for name, holds in facts.items() if 0 < int(holds.sum()) < len(holds)}
 
 
 def in_ring(graphs: GraphSet) -> Tensor:
-    """Whether every node lies on a cycle, [N]: it does if an edge of it is no bridge."""
-    source, target = global_edges(graphs)
+    """Whether every node lies on a cycle, [N]: whether one of its edges is not a bridge."""
+    source, target = _edges(graphs)
     network = nx.Graph(pair for pair in zip(source.tolist(), target.tolist(), strict=True) if pair[0] != pair[1])
     bridges = set(nx.bridges(network))
     ring = torch.zeros(graphs.x.size(0), dtype=torch.bool)
@@ -67,8 +55,18 @@ def in_ring(graphs: GraphSet) -> Tensor:
     return ring
 
 
-def global_edges(graphs: GraphSet) -> tuple[Tensor, Tensor]:
-    """Sources and targets of all edges as rows of the set's node columns, on the CPU."""
+def _type_facts(graphs: GraphSet) -> dict[str, Tensor]:
+    """The node features that are 0 or 1 everywhere, as booleans [N]."""
+    binary = ((graphs.x == 0) | (graphs.x == 1)).all(dim=0).tolist()
+    return {
+        name.replace("=", " ") if "=" in name else f"type {name}": graphs.x[:, column].bool().cpu()
+        for column, (name, is_binary) in enumerate(zip(graphs.node_feature_names, binary, strict=False))
+        if is_binary
+    }
+
+
+def _edges(graphs: GraphSet) -> tuple[Tensor, Tensor]:
+    """Sources and targets of all edges as rows of the node columns, on the CPU."""
     offset = graphs.node_ptr[:-1].repeat_interleave(graphs.edge_counts)
     source, target = (graphs.edge_index + offset).cpu()
     return source, target

@@ -1,4 +1,4 @@
-"""Node vectors in the plane, with the prototypes among them (the paper's figure 1)."""
+"""Node vectors and prototypes in the plane, by t-SNE (the paper's figure 1)."""
 
 from __future__ import annotations
 
@@ -16,49 +16,48 @@ from ssread.explain.positions import has_positions
 
 __all__ = ["NodeMap", "node_map"]
 
-#: Fewer points than this have no neighbours to keep.
-FEWEST = 5
+#: t-SNE preserves neighbourhoods; fewer points than this are all put at the origin.
+MIN_POINTS = 5
 
 
 @dataclass(frozen=True, eq=False)
 class NodeMap:
-    """Some nodes of a set in the plane.
+    """Nodes of a dataset in the plane.
 
     Attributes:
-        nodes: Their rows in the set's node columns, [n], in order.
-        places: Where they stand, [n, 2].
-        prototypes: Where the prototypes stand, [K, 2]; none without SSRead.
+        nodes: Their rows in the node columns of the dataset, [n], ascending.
+        coordinates: Their coordinates, [n, 2].
+        prototypes: The coordinates of the prototypes, [K, 2]; K is 0 without SSRead.
     """
 
     nodes: np.ndarray
-    places: np.ndarray
+    coordinates: np.ndarray
     prototypes: np.ndarray
 
 
-def node_map(model: Any, graphs: GraphSet, most: int = 1000, seed: int = 0) -> NodeMap:
-    """t-SNE of node vectors by the cosine distance, by which nodes are aligned; the same points for the same seed.
+def node_map(model: Any, graphs: GraphSet, max_nodes: int = 1000, seed: int = 0) -> NodeMap:
+    """t-SNE of node vectors under the cosine distance, which also aligns the nodes. Deterministic for a seed.
 
     Args:
-        model: What :func:`ssread.explain.classifier` takes.
+        model: Anything :func:`ssread.explain.classifier` takes.
         graphs: The graphs.
-        most: How many nodes at most; of more, so many are drawn at random.
-        seed: Of the draw and of t-SNE.
+        max_nodes: The largest number of nodes; more are sampled at random.
+        seed: Seed of the sample and of t-SNE.
     """
     vectors = node_vectors(model, graphs)
     lengths = vectors.norm(dim=1)
-    there = (lengths > 0).nonzero().squeeze(1)  # a vector of zeros has no direction
-    order = torch.randperm(len(there), generator=torch.Generator().manual_seed(seed))
-    nodes = there[order[:most]].sort().values
+    nonzero = (lengths > 0).nonzero().squeeze(1)  # a zero vector has no direction
+    order = torch.randperm(len(nonzero), generator=torch.Generator().manual_seed(seed))
+    nodes = nonzero[order[:max_nodes]].sort().values
     points = vectors[nodes] / lengths[nodes].unsqueeze(1)
     prototypes = torch.zeros(0, vectors.size(1))
     if has_positions(model):
         prototypes = torch.nn.functional.normalize(classifier(model).readout.prototypes.detach().cpu(), dim=1)
-    together = torch.cat([points, prototypes]).double().numpy()
-    places = np.zeros((len(together), 2))
-    if len(together) >= FEWEST:
-        scaling = TSNE(
-            metric="cosine", init="random", random_state=seed, perplexity=min(30, (len(together) - 1) / 3), n_jobs=1
-        )
-        with threadpool_limits(1):  # several threads add up in another order
-            places = scaling.fit_transform(together)
-    return NodeMap(nodes.numpy(), places[: len(nodes)], places[len(nodes) :])
+    joined = torch.cat([points, prototypes]).double().numpy()
+    coordinates = np.zeros((len(joined), 2))
+    if len(joined) >= MIN_POINTS:
+        perplexity = min(30, (len(joined) - 1) / 3)
+        tsne = TSNE(metric="cosine", init="random", random_state=seed, perplexity=perplexity, n_jobs=1)
+        with threadpool_limits(1):  # the order of additions depends on the number of threads
+            coordinates = tsne.fit_transform(joined)
+    return NodeMap(nodes.numpy(), coordinates[: len(nodes)], coordinates[len(nodes) :])

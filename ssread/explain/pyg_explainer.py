@@ -1,4 +1,4 @@
-"""Class activation as an algorithm of ``torch_geometric.explain``, to run next to GNNExplainer and others."""
+"""Class activation as an algorithm for ``torch_geometric.explain``, next to GNNExplainer and others."""
 
 from typing import Any
 
@@ -8,8 +8,8 @@ from torch_geometric.explain import Explanation
 from torch_geometric.explain.algorithm import ExplainerAlgorithm
 from torch_geometric.explain.config import MaskType, ModelMode, ModelTaskLevel
 
-from ssread.explain.activation import of_pass
-from ssread.explain.forward import look
+from ssread.explain.activation import class_activations
+from ssread.explain.forward import forward_pass
 from ssread.models import GraphClassifier, Graphs
 
 __all__ = ["ActivationExplainer"]
@@ -18,8 +18,8 @@ __all__ = ["ActivationExplainer"]
 class ActivationExplainer(ExplainerAlgorithm):
     """The paper's class activation (section V-C) as a node mask, for ``torch_geometric.explain.Explainer``.
 
-    The mask holds what every node adds to the score of the class explained, [N, 1]; nodes that speak against it get 0.
-    The model is a :class:`ssread.models.GraphClassifier`; it is explained for all graphs of a batch at once.
+    The mask is what every node adds to the score of the explained class, [N, 1]; a negative contribution becomes 0.
+    The model must be a :class:`ssread.models.GraphClassifier`. All graphs of a batch are explained at once.
 
     >>> from torch_geometric.explain import Explainer
     >>> from ssread.data import planted
@@ -49,18 +49,18 @@ class ActivationExplainer(ExplainerAlgorithm):
         index: int | Tensor | None = None,
         **kwargs: Any,
     ) -> Explanation:
-        """See PyG's ``ExplainerAlgorithm``; with ``index`` the nodes of other graphs get 0."""
+        """See PyG's ``ExplainerAlgorithm``; with ``index``, the nodes of all other graphs get 0."""
         assert isinstance(model, GraphClassifier)
         graphs = Graphs.of(x, edge_index, **kwargs)
-        scores = of_pass(look(model, graphs)).to(x.device)
+        activations = class_activations(forward_pass(model, graphs)).to(x.device)
         graph = graphs.batch
-        mask = scores.gather(1, target.index_select(0, graph).unsqueeze(1)).relu()
+        mask = activations.gather(1, target.index_select(0, graph).unsqueeze(1)).relu()
         if index is not None:
             mask = mask * torch.isin(graph, torch.as_tensor(index, device=x.device)).unsqueeze(1)
         return Explanation(node_mask=mask)
 
     def supports(self) -> bool:
-        """Graph classification, one value per node, no values for edges or features."""
+        """Graph classification with a mask of nodes, without masks of edges or features."""
         return (
             self.model_config.task_level == ModelTaskLevel.graph
             and self.model_config.mode == ModelMode.multiclass_classification

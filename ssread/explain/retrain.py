@@ -1,33 +1,27 @@
-"""Trainings whose models are kept, to be explained."""
+"""Trains runs again and keeps their models, so that they can be explained."""
 
 from collections.abc import Sequence
 
 import torch
 
 from ssread.common.workers import one_thread
-from ssread.data.cross_validation import fold_of
 from ssread.data.graphset import GraphSet
-from ssread.data.splits import Fold
 from ssread.errors import InputError
-from ssread.models import GraphClassifier, model_for
+from ssread.models import GraphClassifier
 from ssread.train.engine import State
 from ssread.train.fit import train
+from ssread.train.make_objective import model_of
 from ssread.train.runs import Run, RunResult, Training
 
-__all__ = ["fold_of_run", "trained_model", "trained_models"]
-
-
-def fold_of_run(graphs: GraphSet, run: Run) -> Fold:
-    """The parts of the dataset in one training of the protocol."""
-    return fold_of(graphs, run.split, run.num_folds, run.seed, run.fold)
+__all__ = ["trained_model", "trained_models"]
 
 
 def trained_model(
     graphs: GraphSet, run: Run, training: Training | None = None, device: str = "cpu"
 ) -> tuple[GraphClassifier, RunResult]:
-    """Trains one run exactly as :func:`ssread.train.train` does, and returns its model too, on the CPU.
+    """Trains a run exactly as :func:`ssread.train.train` does, and returns its model, on the CPU, with its result.
 
-    The same run on the same machine gives the same weights, so that a training in a results store can be explained.
+    The same run on the same machine yields the same weights, so a run from a results store can be explained.
     """
     return trained_models(graphs, [run], training, device)[0]
 
@@ -35,19 +29,17 @@ def trained_model(
 def trained_models(
     graphs: GraphSet, runs: Sequence[Run], training: Training | None = None, device: str = "cpu"
 ) -> list[tuple[GraphClassifier, RunResult]]:
-    """As :func:`trained_model` for several runs: one after another on a CPU, as one stack of models on a GPU."""
-    kept: dict[int, State] = {}
+    """:func:`trained_model` for several runs: one after another on a CPU, as one stack of models on a GPU."""
+    states: dict[int, State] = {}
 
     def keep(run: Run, state: State) -> None:
-        kept[id(run)] = state
+        states[id(run)] = {name: value.cpu() for name, value in state.items()}
 
     with one_thread(), torch.random.fork_rng(devices=[]):
         results = train(graphs, runs, training, device, weights=keep)
-        models = [model_for(graphs, **run.model).eval() for run in runs]
+        models = [model_of(graphs, run).eval() for run in runs]
     for run, result, model in zip(runs, results, models, strict=True):
         if result.failed:
-            raise InputError(
-                f"The training of {run.model['name']} failed ({result.failed}): there is no model to explain."
-            )
-        model.load_state_dict({name: value.cpu() for name, value in kept[id(run)].items()})
+            raise InputError(f"The training of {run.model['name']} failed ({result.failed}): no model to explain.")
+        model.load_state_dict(states[id(run)])
     return list(zip(models, results, strict=True))

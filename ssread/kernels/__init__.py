@@ -1,10 +1,10 @@
-"""Fused GPU kernels, one file per idea; where they cannot run, plain torch code does the same.
+"""Fused GPU kernels, one file per idea. Where they cannot run, the callers fall back to plain torch code.
 
-Every operation is an ``autograd.Function`` over R replicas, ``[R, N, d]``, with a rule for ``torch.func.vmap``: model
-code calls it for one model, and lifted over a stack of models it is still a single launch. No kernel uses atomics, so
-the same input gives bitwise the same output.
+Every operation is an ``autograd.Function`` over a stack of R models, ``[R, N, d]``, with a rule for
+``torch.func.vmap``. Model code calls it for one model; vmapped over a stack of models it is still a single launch. No
+kernel uses atomics, so the same input gives bitwise the same output.
 
-With ``TRITON_INTERPRET=1`` set they run on a CPU, slowly: that is how they are tested where there is no GPU.
+With ``TRITON_INTERPRET=1`` set, they run on a CPU, slowly. The tests do so on machines without a GPU.
 """
 
 from functools import lru_cache
@@ -15,26 +15,25 @@ from torch import Tensor
 
 __all__ = ["MAX_CHANNELS", "give_up", "missing", "usable"]
 
-#: Wider node vectors would not fit into a multiprocessor's registers.
+#: Wider node vectors would not fit into the registers of a multiprocessor.
 MAX_CHANNELS = 512
 
-
-#: Where kernels run; the tests have Triton interpret them on a CPU.
+#: The devices that kernels run on; the tests add the CPU, where Triton interprets them.
 _DEVICES = {"cuda"}
 
-#: Why the compiler failed, once it has: from then on plain torch code does the work.
+#: Why the compiler failed, if it did. From then on no kernel is used.
 _failure: str | None = None
 
 
 def usable(x: Tensor) -> bool:
-    """Whether the fused kernels can take these node vectors [..., d]."""
+    """Whether the fused kernels support these node vectors [..., d] on this machine."""
     if torch.compiler.is_compiling() or x.dtype != torch.float32 or not 1 <= x.size(-1) <= MAX_CHANNELS:
         return False
     return x.device.type in _DEVICES and _failure is None and missing() is None
 
 
 def give_up(error: Exception) -> bool:
-    """Whether an error came from Triton's compiler; then no kernel is used any more."""
+    """Returns whether an error came from Triton's compiler; if so, no kernel is used from then on."""
     global _failure
     if not type(error).__module__.startswith("triton") and "PassManager" not in str(error):
         return False
@@ -44,7 +43,7 @@ def give_up(error: Exception) -> bool:
 
 @lru_cache(maxsize=1)
 def missing() -> str | None:
-    """Why the fused kernels cannot run here, as the rest of a sentence; None where they can."""
+    """Returns why the fused kernels cannot run on this machine, as part of a sentence; None if they can."""
     if find_spec("triton") is None:
         return "Triton is not installed"
     if not torch.cuda.is_available():

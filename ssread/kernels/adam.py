@@ -1,4 +1,4 @@
-"""Adam's update of a stack of models: every weight, gradient and moment is read once and written once."""
+"""Adam's update of a stack of models, which reads and writes every weight and moment once."""
 
 import torch
 import triton
@@ -7,7 +7,7 @@ from torch import Tensor
 
 __all__ = ["adam_update"]
 
-#: Entries that a program updates.
+#: Entries that one program updates.
 BLOCK = 1024
 
 
@@ -27,42 +27,42 @@ def adam_update(
     """Updates weights and moments in place; see :class:`ssread.train.stacked_adam.StackedAdam`.
 
     Args:
-        weights: Of all models, flat, [n].
-        gradient: Of the weights, [n].
+        weights: The weights of all models, flat, [n].
+        gradient: The gradient of the weights, [n].
         means: Running means of the gradient, [n].
-        squares: Running means of its squares, [n].
+        squares: Running means of the squared gradient, [n].
         owner: The model that every entry belongs to, [n].
-        step_size: Of every model: the learning rate over the bias correction of the means, [R].
-        root_correction: Of every model: the root of the bias correction of the squares, [R].
-        active: The models that move, [R].
-        weight_decay: Added to the gradient as a multiple of the weights.
-        betas: Decay of the means and of the squares.
+        step_size: Per model, the learning rate divided by the bias correction of the means, [R].
+        root_correction: Per model, the square root of the bias correction of the squares, [R].
+        active: Whether each model is updated, [R].
+        weight_decay: The multiple of the weights that is added to the gradient.
+        betas: Decay rates of the means and of the squares.
         eps: Added to the denominator.
     """
     count = weights.numel()
     if count > 0:
         _adam[(triton.cdiv(count, BLOCK),)](
             weights, gradient, means, squares, owner, step_size, root_correction, active.to(torch.int32), count,
-            weight_decay, betas[0], betas[1], 1 - betas[0], 1 - betas[1], eps, BLOCK=BLOCK,
+            weight_decay, betas[1], 1 - betas[0], 1 - betas[1], eps, BLOCK=BLOCK,
         )  # fmt: skip
 
 
 @triton.jit
 def _adam(
     weights, gradient, means, squares, owner, step_size, root_correction, active, N,
-    decay, beta1, beta2, rest1, rest2, eps, BLOCK: tl.constexpr,
+    decay, beta2, one_minus_beta1, one_minus_beta2, eps, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    place = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
-    inside = place < N
-    model = tl.load(owner + place, mask=inside, other=0)
+    entry = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    inside = entry < N
+    model = tl.load(owner + entry, mask=inside, other=0)
     moves = inside & (tl.load(active + model) != 0)
-    w = tl.load(weights + place, mask=moves, other=0.0)
-    g = tl.load(gradient + place, mask=moves, other=0.0) + decay * w
-    m = tl.load(means + place, mask=moves, other=0.0)
-    v = tl.load(squares + place, mask=moves, other=0.0)
-    m = m + (g - m) * rest1
-    v = v * beta2 + g * g * rest2
+    w = tl.load(weights + entry, mask=moves, other=0.0)
+    g = tl.load(gradient + entry, mask=moves, other=0.0) + decay * w
+    m = tl.load(means + entry, mask=moves, other=0.0)
+    v = tl.load(squares + entry, mask=moves, other=0.0)
+    m = m + (g - m) * one_minus_beta1
+    v = v * beta2 + g * g * one_minus_beta2
     w = w - tl.load(step_size + model) * m / (tl.sqrt(v) / tl.load(root_correction + model) + eps)
-    tl.store(means + place, m, mask=moves)
-    tl.store(squares + place, v, mask=moves)
-    tl.store(weights + place, w, mask=moves)
+    tl.store(means + entry, m, mask=moves)
+    tl.store(squares + entry, v, mask=moves)
+    tl.store(weights + entry, w, mask=moves)

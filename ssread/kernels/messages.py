@@ -1,5 +1,6 @@
-"""Messages computed and added up while the neighbours are read: nothing of the size of the edges is ever written."""
+"""Sums of messages from neighbours, computed without storing a message for every edge."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -12,7 +13,7 @@ from ssread.sorted_edges import SortedEdges
 
 __all__ = ["own_none", "own_relu", "own_scaled", "sum_messages"]
 
-#: What a node adds of its own: nothing, ``scale^2 relu(x + own)`` or ``own * x``.
+#: The term that a node adds itself: none, ``scale^2 relu(x + own)`` or ``own * x``.
 own_none, own_relu, own_scaled = range(3)
 
 
@@ -29,18 +30,18 @@ def sum_messages(
     own: Tensor | None = None,
     own_form: int = own_none,
 ) -> Tensor:
-    r"""For every node i the sum :math:`s_i \sum_j s_j w_{ij} \, \mathrm{relu}(x_j + a_{ij} T + c)` plus its own part.
+    r"""For every node i, :math:`s_i \sum_j s_j w_{ij} \, \mathrm{relu}(x_j + a_{ij} T + c)` plus the node's own term.
 
     Args:
         x: Node vectors, [N, d].
-        entering: SortedEdges by the node they enter, ``other`` is the node they left.
-        leaving: The same edges by the node they leave.
-        shift: c, [d]. Without it there is no relu either: a plain weighted sum.
+        entering: The edges sorted by target; ``other`` is the source.
+        leaving: The same edges sorted by source; ``other`` is the target.
+        shift: c, [d]. Without it there is no relu, only a weighted sum.
         features: Edge features a, [E, F], or None.
         table: T, [F, d].
-        scale: s, [N], or None for 1; learns nothing.
-        weight: w, [E], or None for 1; learns nothing.
-        own: What the node's own part is made with, [d]: see ``own_form``.
+        scale: s, [N], or None for 1; gets no gradient.
+        weight: w, [E], or None for 1; gets no gradient.
+        own: The parameter of the node's own term, [d]; see ``own_form``.
         own_form: ``own_none``, ``own_relu`` (adds :math:`s_i^2 \mathrm{relu}(x_i + own)`), ``own_scaled`` (own * x_i).
     """
 
@@ -55,17 +56,16 @@ def sum_messages(
 #: Triton 3.6 fails to compile these loops for 32 nodes.
 MAX_ROWS = 16
 
-#: Entries of a tile and warps of a program, measured on an H200.
+#: Entries of a tile and warps of a program, tuned on an H200.
 FORWARD, BACKWARD = (512, 1), (256, 1)
 
 
 class _SumMessages(torch.autograd.Function):
+    """Takes x, the six arrays of :class:`_Call`, the entering and the leaving edges (three each), and the own form."""
+
     @staticmethod
-    def forward(
-        x: Tensor, shift: Any, features: Any, table: Any, scale: Any, weight: Any, own: Any, *rest: Any
-    ) -> Tensor:
-        call = _Call(x, shift, features, table, scale, weight, own, rest[-1])
-        return call.forward(x.contiguous(), SortedEdges(*rest[:3]))
+    def forward(x: Tensor, *inputs: Any) -> Tensor:
+        return _Call(x, inputs[:6], inputs[-1]).forward(x.contiguous(), SortedEdges(*inputs[6:9]))
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
@@ -75,11 +75,10 @@ class _SumMessages(torch.autograd.Function):
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        x, shift, features, table, scale, weight, own, *index = ctx.saved_tensors
-        call = _Call(x, shift, features, table, scale, weight, own, ctx.own_form)
-        grad_x, grad_shift, grad_own, grad_table = call.backward(
-            x.contiguous(), grad.contiguous(), SortedEdges(*index[3:])
-        )
+        x, *inputs = ctx.saved_tensors
+        call = _Call(x, inputs[:6], ctx.own_form)
+        gradients = call.backward(x.contiguous(), grad.contiguous(), SortedEdges(*inputs[9:]))
+        grad_x, grad_shift, grad_own, grad_table = gradients
         return grad_x, grad_shift, None, grad_table, None, None, grad_own, *[None] * 7
 
     @staticmethod
@@ -88,14 +87,13 @@ class _SumMessages(torch.autograd.Function):
 
 
 class _Call:
-    """One call with its sizes: the tensors that both directions read, and how the work is cut up."""
+    """The sizes, the arrays (shift, features, table, scale, weight, own) and the launches of one call."""
 
-    def __init__(
-        self, x: Tensor, shift: Any, features: Any, table: Any, scale: Any, weight: Any, own: Any, own_form: int
-    ):
-        self.replicas, self.nodes, self.channels = x.shape
+    def __init__(self, x: Tensor, arrays: Sequence[Tensor | None], own_form: int):
+        shift, features, _, scale, weight, _ = arrays
+        self.models, self.nodes, self.channels = x.shape
         self.num_features = 0 if features is None else features.size(2)
-        self.arrays = [None if a is None else a.contiguous() for a in (shift, features, table, scale, weight, own)]
+        self.arrays = [None if array is None else array.contiguous() for array in arrays]
         self.flags = {
             "RELU": shift is not None,
             "FEATURES": power_of_2(self.num_features) if self.num_features else 0,
@@ -105,40 +103,26 @@ class _Call:
             "CHANNELS": power_of_2(self.channels),
         }
 
-    def _cut(self, edges: SortedEdges, tile: tuple[int, int]) -> tuple[int, int]:
-        """How many nodes a program takes, and its warps: few nodes where they have many neighbours, or features."""
-        entries, warps = tile
-        entries = entries // 2 if edges.other.size(1) > 6 * self.nodes else entries
-        rows = entries // self.flags["CHANNELS"] // max(self.flags["FEATURES"], 1)
-        return min(max(rows, 1), MAX_ROWS), warps
-
     def forward(self, x: Tensor, edges: SortedEdges) -> Tensor:
         out = torch.empty_like(x)
         if out.numel() == 0:
             return out
-        rows, warps = self._cut(edges, FORWARD)
-        grid = (triton.cdiv(self.nodes, rows), self.replicas)
-        _forward[grid](
-            x, out, *self._index(edges), *self._or_x(x), *self._sizes(edges),
-            ROWS=rows, num_warps=warps, **self._flags(edges),
-        )  # fmt: skip
+        arguments, options = self._arguments(x, edges, FORWARD)
+        _forward[(triton.cdiv(self.nodes, options["ROWS"]), self.models)](x, out, *arguments, **options)
         return out
 
     def backward(
         self, x: Tensor, grad: Tensor, edges: SortedEdges
     ) -> tuple[Tensor, Tensor | None, Tensor | None, Tensor | None]:
         grad_x = torch.empty_like(x)
-        rows, warps = self._cut(edges, BACKWARD)
-        programs = triton.cdiv(self.nodes, rows)
-        tiles = tiles_of(programs * self.replicas)
+        arguments, options = self._arguments(x, edges, BACKWARD)
+        programs = triton.cdiv(self.nodes, options["ROWS"])
+        tiles = tiles_of(programs * self.models)
         programs = triton.cdiv(programs, tiles)
-        total = x.new_zeros(self.replicas, 2 + self.num_features, self.channels)
+        total = x.new_zeros(self.models, 2 + self.num_features, self.channels)
         if grad_x.numel() > 0:
-            sums = x.new_empty(self.replicas, programs, 2 + self.num_features, self.channels)
-            _backward[(programs, self.replicas)](
-                x, grad, grad_x, sums, *self._index(edges), *self._or_x(x), *self._sizes(edges),
-                ROWS=rows, TILES=tiles, num_warps=warps, **self._flags(edges),
-            )  # fmt: skip
+            sums = x.new_empty(self.models, programs, 2 + self.num_features, self.channels)
+            _backward[(programs, self.models)](x, grad, grad_x, sums, *arguments, TILES=tiles, **options)
             total = sums.sum(dim=1)
         return (
             grad_x,
@@ -147,28 +131,27 @@ class _Call:
             total[:, 2:] if self.num_features else None,
         )
 
-    def _sizes(self, edges: SortedEdges) -> tuple[int, int, int, int]:
-        return self.nodes, edges.other.size(1), self.channels, self.num_features
-
-    def _flags(self, edges: SortedEdges) -> dict[str, Any]:
-        return {**self.flags, "ORDER": edges.order is not None}
-
-    def _index(self, edges: SortedEdges) -> list[Tensor]:
+    def _arguments(self, x: Tensor, edges: SortedEdges, tile: tuple[int, int]) -> tuple[list[Any], dict[str, Any]]:
+        """Returns the positional and keyword arguments that both kernels share."""
         start, other = edges.start.contiguous(), edges.other.contiguous()
-        return [start, other, other if edges.order is None else edges.order.contiguous()]
-
-    def _or_x(self, x: Tensor) -> list[Tensor]:
-        """The arrays; x where there is none, since a kernel takes pointers only (and does not follow this one)."""
-        return [x if array is None else array for array in self.arrays]
+        order = other if edges.order is None else edges.order.contiguous()
+        # A kernel needs a pointer for every array: x takes the place of None, and the flags keep it from being read.
+        arrays = [x if array is None else array for array in self.arrays]
+        sizes = self.nodes, other.size(1), self.channels, self.num_features
+        entries, warps = tile
+        entries = entries // 2 if other.size(1) > 6 * self.nodes else entries  # many neighbours: fewer nodes per tile
+        rows = entries // self.flags["CHANNELS"] // max(self.flags["FEATURES"], 1)
+        shape = {"ROWS": min(max(rows, 1), MAX_ROWS), "num_warps": warps, "ORDER": edges.order is not None}
+        return [start, other, order, *arrays, *sizes], {**self.flags, **shape}
 
 
 @triton.jit
-def _of_edge(features, table, edge, there, replica, channel, D, F):
-    """What the features of an edge add to every channel of a message."""
+def _edge_term(features, table, edge, is_edge, model, channel, D, F):
+    """Computes what the features of an edge add to every channel of a message."""
     total = tl.zeros((edge.shape[0], channel.shape[0]), dtype=tl.float32)
     for f in range(F):
-        a = tl.load(features + edge * F + f, mask=there, other=0.0)
-        t = tl.load(table + (replica * F + f) * D + channel, mask=channel < D, other=0.0)
+        a = tl.load(features + edge * F + f, mask=is_edge, other=0.0)
+        t = tl.load(table + (model * F + f) * D + channel, mask=channel < D, other=0.0)
         total += a[:, None] * t[None, :]
     return total
 
@@ -179,43 +162,43 @@ def _forward(
     ROWS: tl.constexpr, CHANNELS: tl.constexpr, FEATURES: tl.constexpr, RELU: tl.constexpr, SCALE: tl.constexpr,
     WEIGHT: tl.constexpr, OWN: tl.constexpr, ORDER: tl.constexpr,
 ):  # fmt: skip
-    replica = tl.program_id(1).to(tl.int64)
+    model = tl.program_id(1).to(tl.int64)
     node = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     channel = tl.arange(0, CHANNELS)
     is_node, is_channel = node < N, channel < D
-    x += replica * N * D
-    begin = tl.load(start + replica * (N + 1) + node, mask=is_node, other=0)
-    end = tl.load(start + replica * (N + 1) + node + 1, mask=is_node, other=0)
+    x += model * N * D
+    begin = tl.load(start + model * (N + 1) + node, mask=is_node, other=0)
+    end = tl.load(start + model * (N + 1) + node + 1, mask=is_node, other=0)
     total = tl.zeros((ROWS, CHANNELS), dtype=tl.float32)
     if RELU:
-        c = tl.load(shift + replica * D + channel, mask=is_channel, other=0.0)
+        c = tl.load(shift + model * D + channel, mask=is_channel, other=0.0)
     for step in range(tl.max(end - begin)):
         at = begin + step
-        there = at < end
-        j = tl.load(other + replica * E + at, mask=there, other=0)
-        value = tl.load(x + j[:, None] * D + channel[None, :], mask=there[:, None] & is_channel[None, :], other=0.0)
+        is_edge = at < end
+        j = tl.load(other + model * E + at, mask=is_edge, other=0)
+        value = tl.load(x + j[:, None] * D + channel[None, :], mask=is_edge[:, None] & is_channel[None, :], other=0.0)
         row = at
         if ORDER:
-            row = tl.load(edge + replica * E + at, mask=there, other=0)
+            row = tl.load(edge + model * E + at, mask=is_edge, other=0)
         if FEATURES:
-            value += _of_edge(features, table, replica * E + row, there, replica, channel, D, F)
+            value += _edge_term(features, table, model * E + row, is_edge, model, channel, D, F)
         if RELU:
             value += c[None, :]
             value = tl.where(value < 0, 0.0, value)
-        factor = tl.where(there, 1.0, 0.0)
+        factor = tl.where(is_edge, 1.0, 0.0)
         if SCALE:
-            factor *= tl.load(scale + replica * N + j, mask=there, other=0.0)
+            factor *= tl.load(scale + model * N + j, mask=is_edge, other=0.0)
         if WEIGHT:
-            factor *= tl.load(weight + replica * E + row, mask=there, other=0.0)
-        total += tl.where(there[:, None], value * factor[:, None], 0.0)
+            factor *= tl.load(weight + model * E + row, mask=is_edge, other=0.0)
+        total += tl.where(is_edge[:, None], value * factor[:, None], 0.0)
     if SCALE:
-        s = tl.load(scale + replica * N + node, mask=is_node, other=0.0)
+        s = tl.load(scale + model * N + node, mask=is_node, other=0.0)
         total *= s[:, None]
     here = node[:, None] * D + channel[None, :]
     inside = is_node[:, None] & is_channel[None, :]
     if OWN:
         value = tl.load(x + here, mask=inside, other=0.0)
-        o = tl.load(own + replica * D + channel, mask=is_channel, other=0.0)
+        o = tl.load(own + model * D + channel, mask=is_channel, other=0.0)
         if OWN == 1:
             value += o[None, :]
             value = tl.where(value < 0, 0.0, value)
@@ -224,7 +207,7 @@ def _forward(
             total += value
         else:
             total += value * o[None, :]
-    tl.store(out + replica * N * D + here, total, mask=inside)
+    tl.store(out + model * N * D + here, total, mask=inside)
 
 
 @triton.jit
@@ -233,18 +216,18 @@ def _backward(
     ROWS: tl.constexpr, CHANNELS: tl.constexpr, FEATURES: tl.constexpr, RELU: tl.constexpr, SCALE: tl.constexpr,
     WEIGHT: tl.constexpr, OWN: tl.constexpr, ORDER: tl.constexpr, TILES: tl.constexpr,
 ):  # fmt: skip
-    replica = tl.program_id(1).to(tl.int64)
+    model = tl.program_id(1).to(tl.int64)
     channel = tl.arange(0, CHANNELS)
     is_channel = channel < D
-    x += replica * N * D
-    grad += replica * N * D
-    grad_x += replica * N * D
-    start += replica * (N + 1)
+    x += model * N * D
+    grad += model * N * D
+    grad_x += model * N * D
+    start += model * (N + 1)
     if RELU:
-        c = tl.load(shift + replica * D + channel, mask=is_channel, other=0.0)
+        c = tl.load(shift + model * D + channel, mask=is_channel, other=0.0)
         grad_c = tl.zeros((ROWS, CHANNELS), dtype=tl.float32)
     if OWN:
-        o = tl.load(own + replica * D + channel, mask=is_channel, other=0.0)
+        o = tl.load(own + model * D + channel, mask=is_channel, other=0.0)
         grad_o = tl.zeros((ROWS, CHANNELS), dtype=tl.float32)
     if FEATURES:
         feature = tl.arange(0, FEATURES)
@@ -259,28 +242,30 @@ def _backward(
         inside = is_node[:, None] & is_channel[None, :]
         value = tl.load(x + here, mask=inside, other=0.0)
         if SCALE:
-            s = tl.load(scale + replica * N + node, mask=is_node, other=0.0)
+            s = tl.load(scale + model * N + node, mask=is_node, other=0.0)
         total = tl.zeros((ROWS, CHANNELS), dtype=tl.float32)
         for step in range(tl.max(end - begin)):
             at = begin + step
-            there = at < end
-            i = tl.load(other + replica * E + at, mask=there, other=0)
-            g = tl.load(grad + i[:, None] * D + channel[None, :], mask=there[:, None] & is_channel[None, :], other=0.0)
+            is_edge = at < end
+            i = tl.load(other + model * E + at, mask=is_edge, other=0)
+            g = tl.load(
+                grad + i[:, None] * D + channel[None, :], mask=is_edge[:, None] & is_channel[None, :], other=0.0
+            )
             row = at
             if ORDER:
-                row = tl.load(edge + replica * E + at, mask=there, other=0)
-            factor = tl.where(there, 1.0, 0.0)
+                row = tl.load(edge + model * E + at, mask=is_edge, other=0)
+            factor = tl.where(is_edge, 1.0, 0.0)
             if SCALE:
-                factor *= tl.load(scale + replica * N + i, mask=there, other=0.0) * s
+                factor *= tl.load(scale + model * N + i, mask=is_edge, other=0.0) * s
             if WEIGHT:
-                factor *= tl.load(weight + replica * E + row, mask=there, other=0.0)
-            g = tl.where(there[:, None], g * factor[:, None], 0.0)
+                factor *= tl.load(weight + model * E + row, mask=is_edge, other=0.0)
+            g = tl.where(is_edge[:, None], g * factor[:, None], 0.0)
             if FEATURES:
                 a = tl.load(
-                    features + (replica * E + row)[:, None] * F + feature[None, :],
-                    mask=there[:, None] & is_feature[None, :], other=0.0,
+                    features + (model * E + row)[:, None] * F + feature[None, :],
+                    mask=is_edge[:, None] & is_feature[None, :], other=0.0,
                 )  # fmt: skip
-                before = value + _of_edge(features, table, replica * E + row, there, replica, channel, D, F)
+                before = value + _edge_term(features, table, model * E + row, is_edge, model, channel, D, F)
                 g = tl.where(before + c[None, :] > 0, g, 0.0)
                 grad_T += a[:, :, None] * g[:, None, :]
             total += g
@@ -300,7 +285,7 @@ def _backward(
                 grad_o += g * value
                 total += g * o[None, :]
         tl.store(grad_x + here, total, mask=inside)
-    sums += (replica * tl.num_programs(0) + tl.program_id(0)) * (2 + F) * D
+    sums += (model * tl.num_programs(0) + tl.program_id(0)) * (2 + F) * D
     if RELU:
         tl.store(sums + channel, tl.sum(grad_c, axis=0), mask=is_channel)
     if OWN:

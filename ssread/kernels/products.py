@@ -1,7 +1,7 @@
-"""Matrix products of many models at once, on tensor cores and still in float32.
+"""Matrix products of a stack of models, on tensor cores but with the precision of float32.
 
-A factor is split into two numbers of TF32, and three products of these are added up: more exact than the float32
-product of the vendor's library, and faster, since what remains is reading and writing the node vectors.
+Every factor is split into two TF32 numbers, and three products of these are summed. That is more exact than cuBLAS in
+float32, and faster: the time that remains is spent on reading and writing the node vectors.
 """
 
 from typing import Any
@@ -17,20 +17,20 @@ __all__ = ["linear", "sum_of_outer"]
 
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """Rows [N, i] times the transposed weight [o, i] plus the bias [o], [N, o]."""
+    """Returns rows [N, i] times the transposed weight [o, i] plus the bias [o], [N, o]."""
     stacked = None if bias is None else bias.unsqueeze(0)
     return _Linear.apply(x.unsqueeze(0), weight.unsqueeze(0), stacked).squeeze(0)
 
 
 def sum_of_outer(a: Tensor, b: Tensor) -> Tensor:
-    """The sum of the outer products of rows [R, N, o] and rows [R, N, i], [R, o, i]."""
-    return _over_rows(a, b, and_sums=False)[0]
+    """Returns the sum over n of the outer products of rows a [R, N, o] and rows b [R, N, i], [R, o, i]."""
+    return _sum_over_rows(a, b, and_sums=False)[0]
 
 
-#: Rows and entering channels of a tile, how many tiles are on their way at a time, and warps, measured on an H200.
+#: Rows and input channels of a tile, pipeline stages and warps, tuned on an H200.
 TIMES = {"ROWS": 64, "IN": 32, "num_stages": 3, "num_warps": 4}
 
-#: Rows of a tile where a product adds up over them, and the rest as before; into how many parts the rows are cut.
+#: The same for products that sum over the rows, and the number of parts that the rows are split into.
 OUTER, PARTS = {"ROWS": 32, "num_stages": 3, "num_warps": 4}, 8
 
 
@@ -50,10 +50,10 @@ class _Linear(torch.autograd.Function):
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         x, weight = ctx.saved_tensors
         grad = grad.contiguous()
-        # Tensor cores read what they add up over in a row: the small factor is turned, not the large one.
-        turned = weight.mT.contiguous()
-        grad_x = _rows_times(grad, turned, None) if ctx.needs_input_grad[0] else None
-        return grad_x, *_over_rows(grad, x.contiguous(), ctx.has_bias)
+        # Tensor cores read the summed dimension contiguously, so the smaller factor is transposed.
+        transposed = weight.mT.contiguous()
+        grad_x = _rows_times(grad, transposed, None) if ctx.needs_input_grad[0] else None
+        return grad_x, *_sum_over_rows(grad, x.contiguous(), ctx.has_bias)
 
     @staticmethod
     def vmap(info: Any, in_dims: tuple[int | None, ...], *inputs: Any) -> tuple[Tensor, int]:
@@ -61,31 +61,36 @@ class _Linear(torch.autograd.Function):
 
 
 def _rows_times(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    """x [R, N, i] times the transposed weight [R, o, i], [R, N, o]."""
-    replicas, rows, entering = x.shape
-    leaving = weight.size(1)
-    out = x.new_empty(replicas, rows, leaving)
+    """Returns x [R, N, i] times the transposed weight [R, o, i], [R, N, o]."""
+    models, rows, in_channels = x.shape
+    out_channels = weight.size(1)
+    out = x.new_empty(models, rows, out_channels)
     if out.numel() > 0:
-        wide = min(max(power_of_2(leaving), 16), 64)
-        grid = (triton.cdiv(rows, TIMES["ROWS"]), replicas, triton.cdiv(leaving, wide))
-        given = weight if bias is None else bias.contiguous()
-        _times[grid](x, weight, given, out, rows, entering, leaving, OUT=wide, BIAS=bias is not None, **TIMES)
+        wide = min(max(power_of_2(out_channels), 16), 64)
+        grid = (triton.cdiv(rows, TIMES["ROWS"]), models, triton.cdiv(out_channels, wide))
+        bias_pointer = weight if bias is None else bias.contiguous()
+        _times[grid](
+            x, weight, bias_pointer, out, rows, in_channels, out_channels, OUT=wide, BIAS=bias is not None, **TIMES
+        )
     return out
 
 
-def _over_rows(a: Tensor, b: Tensor, and_sums: bool) -> tuple[Tensor, Tensor | None]:
-    """:func:`sum_of_outer`, and the sum of the rows of ``a`` [R, o] where asked; parts on their own, added in order."""
-    replicas, rows, leaving = a.shape
-    entering = b.size(2)
-    out = a.new_empty(replicas, PARTS, leaving, entering)
-    sums = a.new_empty(replicas, PARTS, leaving) if and_sums else None
+def _sum_over_rows(a: Tensor, b: Tensor, and_sums: bool) -> tuple[Tensor, Tensor | None]:
+    """Returns :func:`sum_of_outer` and, if asked for, the sum of the rows of ``a`` [R, o].
+
+    The parts of the rows are summed separately and then added in a fixed order.
+    """
+    models, rows, out_channels = a.shape
+    in_channels = b.size(2)
+    out = a.new_empty(models, PARTS, out_channels, in_channels)
+    sums = a.new_empty(models, PARTS, out_channels) if and_sums else None
     if out.numel() > 0:
-        high, wide = min(max(power_of_2(leaving), 16), 128), min(max(power_of_2(entering), 16), 64)
+        high, wide = min(max(power_of_2(out_channels), 16), 128), min(max(power_of_2(in_channels), 16), 64)
         part = triton.cdiv(triton.cdiv(rows, PARTS), OUTER["ROWS"]) * OUTER["ROWS"]
-        grid = (triton.cdiv(leaving, high) * triton.cdiv(entering, wide), replicas, PARTS)
-        given = out if sums is None else sums
+        grid = (triton.cdiv(out_channels, high) * triton.cdiv(in_channels, wide), models, PARTS)
+        sums_pointer = out if sums is None else sums
         _sum_of_outer[grid](
-            a, b, out, given, rows, part, leaving, entering, OUT=high, IN=wide, SUMS=and_sums, **OUTER
+            a, b, out, sums_pointer, rows, part, out_channels, in_channels, OUT=high, IN=wide, SUMS=and_sums, **OUTER
         )  # fmt: skip
     return out.sum(dim=1), None if sums is None else sums.sum(dim=1)
 
@@ -95,45 +100,45 @@ def _times(
     x, weight, bias, out, N, D, M,
     ROWS: tl.constexpr, IN: tl.constexpr, OUT: tl.constexpr, BIAS: tl.constexpr,
 ):  # fmt: skip
-    replica = tl.program_id(1).to(tl.int64)
+    model = tl.program_id(1).to(tl.int64)
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
-    leaving = tl.program_id(2) * OUT + tl.arange(0, OUT)
-    is_row, is_leaving = (row < N)[:, None], (leaving < M)[None, :]
-    x += replica * N * D + row[:, None] * D
-    weight += replica * M * D + leaving[None, :] * D
+    out_channel = tl.program_id(2) * OUT + tl.arange(0, OUT)
+    is_row, is_out = (row < N)[:, None], (out_channel < M)[None, :]
+    x += model * N * D + row[:, None] * D
+    weight += model * M * D + out_channel[None, :] * D
     total = tl.zeros((ROWS, OUT), dtype=tl.float32)
     for first in range(0, D, IN):
-        entering = first + tl.arange(0, IN)
-        left = tl.load(x + entering[None, :], mask=is_row & (entering < D)[None, :], other=0.0)
-        right = tl.load(weight + entering[:, None], mask=(entering < D)[:, None] & is_leaving, other=0.0)
+        in_channel = first + tl.arange(0, IN)
+        left = tl.load(x + in_channel[None, :], mask=is_row & (in_channel < D)[None, :], other=0.0)
+        right = tl.load(weight + in_channel[:, None], mask=(in_channel < D)[:, None] & is_out, other=0.0)
         total = tl.dot(left, right, total, input_precision="tf32x3")
     if BIAS:
-        total += tl.load(bias + replica * M + leaving, mask=leaving < M, other=0.0)[None, :]
-    tl.store(out + replica * N * M + row[:, None] * M + leaving[None, :], total, mask=is_row & is_leaving)
+        total += tl.load(bias + model * M + out_channel, mask=out_channel < M, other=0.0)[None, :]
+    tl.store(out + model * N * M + row[:, None] * M + out_channel[None, :], total, mask=is_row & is_out)
 
 
 @triton.jit
 def _sum_of_outer(
     a, b, out, sums, N, PART, M, D, ROWS: tl.constexpr, OUT: tl.constexpr, IN: tl.constexpr, SUMS: tl.constexpr
 ):
-    replica, part = tl.program_id(1).to(tl.int64), tl.program_id(2)
+    model, part = tl.program_id(1).to(tl.int64), tl.program_id(2)
     across = tl.cdiv(D, IN)
-    leaving = tl.program_id(0) // across * OUT + tl.arange(0, OUT)
-    entering = tl.program_id(0) % across * IN + tl.arange(0, IN)
-    is_leaving, is_entering = (leaving < M)[:, None], (entering < D)[None, :]
-    a += replica * N * M + leaving[:, None]
-    b += replica * N * D + entering[None, :]
+    out_channel = tl.program_id(0) // across * OUT + tl.arange(0, OUT)
+    in_channel = tl.program_id(0) % across * IN + tl.arange(0, IN)
+    is_out, is_in = (out_channel < M)[:, None], (in_channel < D)[None, :]
+    a += model * N * M + out_channel[:, None]
+    b += model * N * D + in_channel[None, :]
     total = tl.zeros((OUT, IN), dtype=tl.float32)
     of_a = tl.zeros((OUT,), dtype=tl.float32)
     for first in range(part * PART, tl.minimum(part * PART + PART, N), ROWS):
         row = first + tl.arange(0, ROWS)
-        left = tl.load(a + row[None, :] * M, mask=is_leaving & (row < N)[None, :], other=0.0)
-        right = tl.load(b + row[:, None] * D, mask=(row < N)[:, None] & is_entering, other=0.0)
+        left = tl.load(a + row[None, :] * M, mask=is_out & (row < N)[None, :], other=0.0)
+        right = tl.load(b + row[:, None] * D, mask=(row < N)[:, None] & is_in, other=0.0)
         total = tl.dot(left, right, total, input_precision="tf32x3")
         if SUMS:
             of_a += tl.sum(left, axis=1)
     if SUMS:
         if tl.program_id(0) % across == 0:
-            tl.store(sums + (replica * tl.num_programs(2) + part) * M + leaving, of_a, mask=leaving < M)
-    out += (replica * tl.num_programs(2) + part) * M * D
-    tl.store(out + leaving[:, None] * D + entering[None, :], total, mask=is_leaving & is_entering)
+            tl.store(sums + (model * tl.num_programs(2) + part) * M + out_channel, of_a, mask=out_channel < M)
+    out += (model * tl.num_programs(2) + part) * M * D
+    tl.store(out + out_channel[:, None] * D + in_channel[None, :], total, mask=is_out & is_in)

@@ -1,4 +1,4 @@
-"""The readout: positions and costs of all nodes in one read of them, then sums per (graph, position) in another."""
+"""The readout: one kernel aligns all nodes with the prototypes, another reduces them per graph and position."""
 
 from typing import Any
 
@@ -12,16 +12,16 @@ from ssread.kernels.stacking import fold, power_of_2, unfold
 
 __all__ = ["REDUCTIONS", "align", "reduce"]
 
-#: What rows are reduced by, as the kernels know it.
+#: The reductions by name, with their numbers in the kernels.
 REDUCTIONS = {"sum": 0, "mean": 1, "max": 2}
 
 
 def align(H: Tensor, directions: Tensor, gamma: float) -> tuple[Tensor, Tensor]:
-    """The position of least cosine cost of every node, [N], and the soft minimum of its costs, [N].
+    """Returns the position of minimal cosine cost of every node, [N], and the soft minimum of its costs, [N].
 
     Args:
         H: Node vectors, [N, d]; they get no gradient (Algorithm 1).
-        directions: Prototypes of length one, [K, d].
+        directions: Prototypes of unit length, [K, d].
         gamma: The smoothing of the minimum, 0 for none.
     """
     positions, costs, _ = _Align.apply(H.detach().unsqueeze(0), directions.unsqueeze(0), gamma)
@@ -29,24 +29,24 @@ def align(H: Tensor, directions: Tensor, gamma: float) -> tuple[Tensor, Tensor]:
 
 
 def reduce(x: Tensor, start: Tensor, positions: Tensor | None, num_positions: int, how: str) -> Tensor:
-    """Sum, mean or maximum of the rows of every graph and position, [B * K, d]; zeros where there are none.
+    """Returns the sum, mean or maximum of the rows of every graph and position, [B * K, d]; zeros without rows.
 
     Args:
-        x: Rows that stand graph by graph, [N, d].
-        start: Where each graph's rows begin, [B + 1]; those behind the last graph's are nobody's.
+        x: Rows in the order of their graphs, [N, d].
+        start: Where each graph's rows begin, [B + 1]; rows after those of the last graph are ignored.
         positions: The position of every row, [N]; None for one position.
         num_positions: K.
-        how: ``sum``, ``mean`` or ``max`` (equal entries share the gradient).
+        how: ``sum``, ``mean`` or ``max`` (equal maxima share the gradient).
     """
     positions = None if positions is None else positions.unsqueeze(0)
     out = _Reduce.apply(x.unsqueeze(0), start.unsqueeze(0), positions, num_positions, REDUCTIONS[how])
     return out.squeeze(0)
 
 
-#: Entries of a tile and warps of a program, measured on an H200.
+#: Entries of a tile and warps of a program, tuned on an H200.
 REDUCE, REDUCE_BACKWARD = (512, 1), (4096, 1)
 
-#: Nodes and channels of a tile, how many of them are on their way at a time, and warps of a program, measured too.
+#: Nodes and channels of a tile, pipeline stages and warps, tuned on an H200.
 ALIGN = {"ROWS": 64, "CHANNELS": 32, "num_stages": 1, "num_warps": 4}
 
 
@@ -134,13 +134,15 @@ def _align(
     H, directions, positions, costs, shares, N, D, K, gamma,
     ROWS: tl.constexpr, CHANNELS: tl.constexpr, POSITIONS: tl.constexpr,
 ):  # fmt: skip
-    """Position and soft cost of every node, and its shares: minus the cost's gradient with respect to the directions
-    is the share of the position times the node vector."""
-    replica = tl.program_id(1).to(tl.int64)
+    """Computes the position, the soft cost and the shares of every node.
+
+    The gradient of the cost with respect to a direction is minus the share of that position times the node vector.
+    """
+    model = tl.program_id(1).to(tl.int64)
     row, position = tl.program_id(0) * ROWS + tl.arange(0, ROWS), tl.arange(0, POSITIONS)
     is_row, is_position = row < N, position < K
-    H += replica * N * D + row[:, None] * D
-    directions += replica * K * D + position[None, :] * D
+    H += model * N * D + row[:, None] * D
+    directions += model * K * D + position[None, :] * D
     along = tl.zeros((ROWS, POSITIONS), dtype=tl.float32)
     squares = tl.zeros((ROWS,), dtype=tl.float32)
     for first in range(0, D, CHANNELS):
@@ -150,7 +152,7 @@ def _align(
         along = tl.dot(h, p, along, input_precision="tf32x3")
         squares += tl.sum(h * h, axis=1)
     length = tl.sqrt(squares)
-    length = tl.where(length == 0, 1.0, length)  # a zero vector has no direction, and cost 1 everywhere
+    length = tl.where(length == 0, 1.0, length)  # a zero vector has no direction and costs 1 at every position
     free = 1.0 - along / length[:, None]
     cost = tl.where(free < 0, 0.0, tl.where(free > 2, 2.0, free))
     cost = tl.where(is_position[None, :], cost, float("inf"))
@@ -164,12 +166,12 @@ def _align(
     else:
         soft = least
         share = tl.where(position[None, :] == best[:, None], 1.0, 0.0)
-    # A vector that is not a number has no least cost: it stays at position 0, and its cost tells.
+    # A node vector with NaN gets position 0 and a cost of NaN.
     broken = tl.max(tl.where(cost != cost, 1, 0), axis=1) > 0
-    tl.store(positions + replica * N + row, tl.where(broken, 0, best).to(tl.int64), mask=is_row)
-    tl.store(costs + replica * N + row, tl.where(broken, float("nan"), soft), mask=is_row)
+    tl.store(positions + model * N + row, tl.where(broken, 0, best).to(tl.int64), mask=is_row)
+    tl.store(costs + model * N + row, tl.where(broken, float("nan"), soft), mask=is_row)
     share = tl.where((free < 0) | (free > 2), 0.0, share) / length[:, None]
-    at = (replica * N + row)[:, None] * K + position[None, :]
+    at = (model * N + row)[:, None] * K + position[None, :]
     tl.store(shares + at, share, mask=is_row[:, None] & is_position[None, :])
 
 
@@ -177,10 +179,10 @@ def _align(
 def _reduce(
     x, start, positions, out, N, D, ROWS: tl.constexpr, CHANNELS: tl.constexpr, ALIGNED: tl.constexpr, HOW: tl.constexpr
 ):
-    position, graph, replica = tl.program_id(0), tl.program_id(1), tl.program_id(2).to(tl.int64)
+    position, graph, model = tl.program_id(0), tl.program_id(1), tl.program_id(2).to(tl.int64)
     channel = tl.arange(0, CHANNELS)
-    begin = tl.load(start + replica * (tl.num_programs(1) + 1) + graph)
-    end = tl.load(start + replica * (tl.num_programs(1) + 1) + graph + 1)
+    begin = tl.load(start + model * (tl.num_programs(1) + 1) + graph)
+    end = tl.load(start + model * (tl.num_programs(1) + 1) + graph + 1)
     if HOW == 2:
         total = tl.full((ROWS, CHANNELS), float("-inf"), dtype=tl.float32)
     else:
@@ -190,8 +192,8 @@ def _reduce(
         row = first + tl.arange(0, ROWS)
         mine = row < end
         if ALIGNED:
-            mine = mine & (tl.load(positions + replica * N + row, mask=mine, other=-1) == position)
-        at = x + (replica * N + row)[:, None] * D + channel[None, :]
+            mine = mine & (tl.load(positions + model * N + row, mask=mine, other=-1) == position)
+        at = x + (model * N + row)[:, None] * D + channel[None, :]
         value = tl.load(at, mask=mine[:, None] & (channel < D)[None, :], other=0.0)
         if HOW == 2:
             value = tl.where(mine[:, None], value, float("-inf"))
@@ -201,7 +203,7 @@ def _reduce(
         count += tl.where(mine, 1.0, 0.0)
     rows = tl.sum(count)
     if HOW == 2:
-        # A NaN must win over every number, as it does in torch; a plain maximum would lose it.
+        # The maximum of a NaN and a number is NaN, as in torch; tl.max would drop it.
         nan = tl.max(tl.where(total != total, 1, 0), axis=0) > 0
         result = tl.max(tl.where(total != total, float("-inf"), total), axis=0)
         result = tl.where(nan, float("nan"), tl.where(rows > 0, result, 0.0))
@@ -209,7 +211,7 @@ def _reduce(
         result = tl.sum(total, axis=0)
         if HOW == 1:
             result = result / tl.maximum(rows, 1.0)
-    group = (replica * tl.num_programs(1) + graph) * tl.num_programs(0) + position
+    group = (model * tl.num_programs(1) + graph) * tl.num_programs(0) + position
     tl.store(out + group * D + channel, result, mask=channel < D)
 
 
@@ -218,33 +220,33 @@ def _reduce_backward(
     x, start, positions, out, grad, grad_x, N, D,
     ROWS: tl.constexpr, CHANNELS: tl.constexpr, ALIGNED: tl.constexpr, HOW: tl.constexpr,
 ):  # fmt: skip
-    position, graph, replica = tl.program_id(0), tl.program_id(1), tl.program_id(2).to(tl.int64)
+    position, graph, model = tl.program_id(0), tl.program_id(1), tl.program_id(2).to(tl.int64)
     channel = tl.arange(0, CHANNELS)
     B = tl.num_programs(1) - 1
-    begin = tl.load(start + replica * (B + 1) + graph)
-    if graph == B:  # rows behind the last graph, dealt out to the programs of all positions
+    begin = tl.load(start + model * (B + 1) + graph)
+    if graph == B:  # rows after the last graph, distributed over the programs of all positions
         for first in range(begin + position * ROWS, N, tl.num_programs(0) * ROWS):
             row = first + tl.arange(0, ROWS)
-            here = (replica * N + row)[:, None] * D + channel[None, :]
+            here = (model * N + row)[:, None] * D + channel[None, :]
             tl.store(
                 grad_x + here, tl.zeros((ROWS, CHANNELS), dtype=tl.float32),
                 mask=(row < N)[:, None] & (channel < D)[None, :],
             )  # fmt: skip
         return
-    end = tl.load(start + replica * (B + 1) + graph + 1)
-    group = (replica * B + graph) * tl.num_programs(0) + position
+    end = tl.load(start + model * (B + 1) + graph + 1)
+    group = (model * B + graph) * tl.num_programs(0) + position
     g = tl.load(grad + group * D + channel, mask=channel < D, other=0.0)
     if HOW == 2:
         best = tl.load(out + group * D + channel, mask=channel < D, other=0.0)
-    if HOW > 0:  # how many share the gradient: all rows of a mean, the largest ones of a maximum
+    if HOW > 0:  # counts the rows that share the gradient: all rows of a mean, the maxima of a maximum
         shares = tl.zeros((ROWS, CHANNELS), dtype=tl.float32)
         for first in range(begin, end, ROWS):
             row = first + tl.arange(0, ROWS)
             mine = row < end
             if ALIGNED:
-                mine = mine & (tl.load(positions + replica * N + row, mask=mine, other=-1) == position)
+                mine = mine & (tl.load(positions + model * N + row, mask=mine, other=-1) == position)
             if HOW == 2:
-                at = x + (replica * N + row)[:, None] * D + channel[None, :]
+                at = x + (model * N + row)[:, None] * D + channel[None, :]
                 value = tl.load(at, mask=mine[:, None] & (channel < D)[None, :], other=0.0)
                 shares += tl.where(mine[:, None] & (value == best[None, :]), 1.0, 0.0)
             else:
@@ -254,8 +256,8 @@ def _reduce_backward(
         row = first + tl.arange(0, ROWS)
         mine = row < end
         if ALIGNED:
-            mine = mine & (tl.load(positions + replica * N + row, mask=mine, other=-1) == position)
-        here = (replica * N + row)[:, None] * D + channel[None, :]
+            mine = mine & (tl.load(positions + model * N + row, mask=mine, other=-1) == position)
+        here = (model * N + row)[:, None] * D + channel[None, :]
         inside = mine[:, None] & (channel < D)[None, :]
         part = tl.zeros((ROWS, CHANNELS), dtype=tl.float32) + g[None, :]
         if HOW == 2:

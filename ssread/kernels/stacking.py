@@ -1,4 +1,4 @@
-"""What the rules for ``torch.func.vmap`` of all kernels have in common."""
+"""Helpers that all kernels share: rules for ``torch.func.vmap``, and sizes of tiles."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,12 +8,12 @@ from torch import Tensor
 
 __all__ = ["fold", "power_of_2", "tiles_of", "unfold"]
 
-#: How many tiles a program adds up where there would be this many programs: so fewer sums are written and read.
+#: With more than ``MANY`` programs, each sums over ``TILES`` tiles, so that fewer partial sums are written and read.
 TILES, MANY = 8, 8000
 
 
 def fold(batch_size: int, in_dims: Sequence[int | None], inputs: Sequence[Any]) -> list[Any]:
-    """Inputs [R, ...] lifted over ``batch_size`` models, as inputs [batch_size * R, ...] of one call."""
+    """Merges the dimension of ``vmap`` of every input [R, ...] into the first: [batch_size * R, ...]."""
     return [
         _fold(batch_size, dim, value) if isinstance(value, Tensor) else value
         for dim, value in zip(in_dims, inputs, strict=True)
@@ -21,17 +21,17 @@ def fold(batch_size: int, in_dims: Sequence[int | None], inputs: Sequence[Any]) 
 
 
 def unfold(batch_size: int, output: Tensor) -> Tensor:
-    """An output [batch_size * R, ...] as [batch_size, R, ...]."""
+    """Splits the first dimension of an output again: [batch_size * R, ...] to [batch_size, R, ...]."""
     return output.view(batch_size, -1, *output.shape[1:])
 
 
 def tiles_of(programs: int) -> int:
-    """How many tiles each of so many programs takes over from others."""
+    """Returns how many tiles one program takes if there would be this many programs of one tile each."""
     return TILES if programs > MANY else 1
 
 
 def power_of_2(number: int) -> int:
-    """The smallest power of two that is not below a number above 0."""
+    """Returns the smallest power of two that is at least ``number``, which is above 0."""
     return 1 << (number - 1).bit_length()
 
 

@@ -1,4 +1,4 @@
-"""Graph classifiers: six architectures of the paper and a baseline, each with either readout."""
+"""Graph classifiers: the six architectures of the paper and a baseline, each with either readout."""
 
 from typing import TYPE_CHECKING
 

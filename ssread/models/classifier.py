@@ -1,4 +1,4 @@
-"""A graph classifier: encoder -> readout -> head, and the result of one pass."""
+"""A graph classifier (encoder -> readout -> head) and the output of one forward pass."""
 
 import inspect
 from dataclasses import dataclass, replace
@@ -48,14 +48,14 @@ class Output:
         return self.reading.alignment_loss()
 
     def auxiliary_costs(self) -> Tensor:
-        """The encoder's own losses added up, one value per graph, [B]; zeros where it has none."""
+        """Returns the sum of the encoder's own losses per graph, [B]; zeros if it has none."""
         total = self.logits.new_zeros(self.logits.size(0))
         for loss in self.encoding.losses.values():
             total = total + loss[: self.logits.size(0)]
         return total
 
     def auxiliary_loss(self) -> Tensor:
-        """The encoder's own losses, averaged over the graphs (DiffPool: link prediction and entropy)."""
+        """Returns the encoder's own losses, averaged over the graphs (DiffPool: link prediction and entropy)."""
         return self.auxiliary_costs().sum() / max(self.logits.size(0), 1)
 
     def first(self, num_graphs: int) -> "Output":
@@ -72,18 +72,18 @@ class Output:
 class GraphClassifier(nn.Module):
     """Node vectors from an encoder, graph vectors from a readout, class scores from a head.
 
-    Every method takes what :meth:`Graphs.of` takes: ``(x, edge_index, batch=None, edge_attr=None, batch_size=None,
-    mask=None)``, or a PyG ``Data`` or ``Batch`` alone. A graph may have no nodes: its vector is zero. With
-    ``batch_size`` given, shapes are static: the model can be vmapped over a stack of weights and recorded as a CUDA
-    graph. In a padded batch, padding nodes belong to a last dummy graph (``Output.first`` cuts it off) and have a
-    ``mask`` [N] of 0.
+    Every method takes the arguments of :meth:`Graphs.of`: ``(x, edge_index, batch=None, edge_attr=None,
+    batch_size=None, mask=None)``, or a PyG ``Data`` or ``Batch`` alone. A graph may have no nodes; its vector is then
+    zero. With ``batch_size`` given, shapes are static: the model can be vmapped over a stack of weights and captured in
+    a CUDA graph. In a padded batch, padding nodes belong to a dummy graph at the end (``Output.first`` removes it) and
+    have a ``mask`` [N] of 0.
 
     Args:
-        encoder: Gives the node vectors.
-        readout: Turns them into graph vectors; as wide as the encoder's output.
-        head: Turns graph vectors into class scores.
-        hyperparameters: What ``make_model`` rebuilds this model from.
-        norm: Normalises graph vectors before the head; None hands them over as the readout returns them.
+        encoder: Computes node vectors.
+        readout: Computes graph vectors; its ``in_channels`` are the encoder's ``out_channels``.
+        head: Computes class scores.
+        hyperparameters: The arguments with which ``make_model`` builds this model again.
+        norm: Normalises graph vectors before the head; None passes them on as the readout returns them.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class GraphClassifier(nn.Module):
         super().__init__()
         if encoder.out_channels != readout.in_channels:
             raise InputError(
-                f"The encoder gives {encoder.out_channels} channels, but the readout takes {readout.in_channels}."
+                f"The encoder has {encoder.out_channels} output channels, but the readout takes {readout.in_channels}."
             )
         self.encoder = encoder
         self.readout = readout
@@ -106,7 +106,7 @@ class GraphClassifier(nn.Module):
         self.hyperparameters = hyperparameters
 
     def reset_parameters(self) -> None:
-        """Draws new weights everywhere."""
+        """Resets the encoder, the readout and the head."""
         reset(self.encoder)
         reset(self.readout)
         reset(self.head)
@@ -144,22 +144,22 @@ class GraphClassifier(nn.Module):
         return nodes > 0
 
     def forward(self, *graphs: Any, **named: Any) -> Tensor:
-        """Class scores, [B, num_classes]."""
+        """Returns class scores, [B, num_classes]."""
         return self.run(*graphs, **named).logits
 
     def embed(self, *graphs: Any, **named: Any) -> Tensor:
-        """Graph vectors, [B, out_channels of the readout]."""
+        """Computes graph vectors, [B, out_channels of the readout]."""
         return self.run(*graphs, **named).vectors
 
     def encode(self, *graphs: Any, **named: Any) -> Tensor:
-        """Node vectors, [N, d]; of a pooled graph see ``encoder(...)``, which also tells whose they are."""
+        """Computes node vectors, [N, d]; for a pooled graph ``encoder(...)`` also returns the graph of each."""
         return self.encoder(*graphs, **named).x
 
 
 class Wrapped(Encoder):
-    """Any module ``f(x, edge_index, ...)`` that gives node vectors, as an encoder.
+    """An encoder around any module ``f(x, edge_index, ...)`` that returns node vectors.
 
-    Of edge features, ``batch`` and ``batch_size`` it is handed those that its ``forward`` names.
+    The module also gets ``edge_attr``, ``batch`` and ``batch_size`` if its ``forward`` has parameters of these names.
     """
 
     def __init__(self, module: nn.Module, out_channels: int):
@@ -168,17 +168,17 @@ class Wrapped(Encoder):
         self._takes = [n for n in ("edge_attr", "batch", "batch_size") if n in _parameters(module)]
 
     def forward(self, *graphs: Any, **named: Any) -> Encoding:
-        """Node vectors; the module itself knows how many features it takes."""
+        """Returns node vectors; the module itself checks the number of features."""
         return self.encode(Graphs.of(*graphs, **named))
 
     def encode(self, graphs: Graphs) -> Encoding:
-        """Node vectors of checked graphs."""
+        """Returns the node vectors of checked graphs."""
         vectors = self.module(graphs.x, graphs.edge_index, **{name: getattr(graphs, name) for name in self._takes})
         if not isinstance(vectors, Tensor) or vectors.shape != (graphs.num_nodes, self.out_channels):
             found = list(vectors.shape) if isinstance(vectors, Tensor) else type(vectors).__name__
             raise InputError(
-                f"{type(self.module).__name__} was wrapped as an encoder of {self.out_channels} channels and must give "
-                f"node vectors [{graphs.num_nodes}, {self.out_channels}], but it gave {found}."
+                f"{type(self.module).__name__} was wrapped as an encoder of {self.out_channels} channels and must "
+                f"return node vectors [{graphs.num_nodes}, {self.out_channels}], but it returned {found}."
             )
         return Encoding(vectors, graphs.batch)
 

@@ -1,4 +1,4 @@
-"""The frame that GCN and GIN share: everything around their convolutions."""
+"""The part that GCN and GIN share: everything around their convolutions."""
 
 from collections.abc import Callable
 
@@ -15,13 +15,13 @@ class Stack(Encoder):
     """Linear node encoder, then per layer: convolution, batch norm, relu (not after the last), dropout.
 
     Args:
-        conv: Makes a convolution from the width of the node vectors and the number of edge features.
+        conv: Builds a convolution, given the width of the node vectors and the number of edge features.
         in_channels: Number of node features.
         hidden_channels: Width of the node vectors.
         edge_channels: Number of edge features, 0 for none.
         num_layers: Number of convolutions.
         dropout: Share of entries dropped after each layer.
-        jumping: Whether a node's vector is the outputs of all layers side by side, not the last one's alone.
+        jumping: Whether a node vector is the concatenated output of all layers instead of the last one.
         last_dropout: Whether dropout follows the last layer, too. Without it, positions are read from whole vectors.
     """
 
@@ -44,7 +44,7 @@ class Stack(Encoder):
         self.jumping, self.last_dropout = jumping, last_dropout
 
     def encode(self, graphs: Graphs) -> Encoding:
-        """Node vectors of checked graphs."""
+        """Returns the node vectors of checked graphs."""
         h, outputs = self.node_encoder(graphs.x), []
         for layer, (conv, norm) in enumerate(zip(self.convs, self.norms, strict=True), start=1):
             last = layer == len(self.convs)

@@ -1,4 +1,4 @@
-"""DGCNN: GCN layers whose outputs stand side by side, to be sorted by the last."""
+"""DGCNN: GCN layers with concatenated outputs, which SortPool sorts by the last channel."""
 
 import torch
 from torch import nn
@@ -14,13 +14,13 @@ class DGCNN(Encoder):
     """`"An End-to-End Deep Learning Architecture for Graph Classification"
     <https://ojs.aaai.org/index.php/AAAI/article/view/11782>`_ before its SortPool.
 
-    Graph convolutions with tanh, the last one of a single channel; a node's vector is all their outputs, so that the
-    sort aggregation orders nodes by that channel. Convolutions are Kipf's (Table II); the original divides by the
-    degree instead of both ends' roots.
+    Graph convolutions with tanh, the last with a single channel. A node vector is the concatenation of their outputs,
+    so the sort aggregation orders nodes by that channel. The convolutions are those of Kipf and Welling (Table II); the
+    original normalises by the degree of the target alone.
 
     Args:
         in_channels: Number of node features.
-        hidden_channels: Width of every convolution but the last; the original's 32.
+        hidden_channels: Width of every convolution but the last; 32 in the original.
         num_layers: Number of convolutions.
     """
 
@@ -33,7 +33,7 @@ class DGCNN(Encoder):
         self.convs = nn.ModuleList(GCNConv(a, b) for a, b in zip(inputs, widths, strict=True))
 
     def encode(self, graphs: Graphs) -> Encoding:
-        """Node vectors of checked graphs."""
+        """Returns the node vectors of checked graphs."""
         matrix = propagation(graphs)
         h, outputs = graphs.x, []
         for conv in self.convs:

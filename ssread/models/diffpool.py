@@ -1,4 +1,4 @@
-"""DiffPool: soft clusters become the nodes of a smaller graph; from the sparse adjacency, whatever the size."""
+"""DiffPool: soft clusters become the nodes of a smaller graph, computed from the sparse adjacency matrix."""
 
 from math import ceil
 from typing import NamedTuple
@@ -16,10 +16,10 @@ __all__ = ["DiffPool", "DiffPooling", "Pooled", "SAGEConv", "diff_pool", "num_cl
 
 
 def num_clusters(max_nodes: int, ratio: float = 0.1, most: int = 100) -> int:
-    """How many clusters DiffPool makes of graphs of up to ``max_nodes`` nodes: a tenth, as in Table II.
+    """Returns the number of clusters for graphs of up to ``max_nodes`` nodes: a tenth, as in Table II.
 
-    The original left graphs of more than 1,000 nodes out, which makes 100 clusters at most. Here no graph is left out;
-    the bound on the clusters stays.
+    The original leaves out graphs of more than 1,000 nodes, so it has at most 100 clusters. Here no graph is left out,
+    but the limit of 100 stays.
 
     >>> num_clusters(28), num_clusters(5748)  # MUTAG, DD
     (3, 100)
@@ -28,7 +28,7 @@ def num_clusters(max_nodes: int, ratio: float = 0.1, most: int = 100) -> int:
 
 
 class Pooled(NamedTuple):
-    """Graphs of C clusters each, and the two losses of every graph."""
+    """Pooled graphs of C clusters each, and the two losses of every graph."""
 
     x: Tensor  #: [B, C, d]
     adjacency: Tensor  #: [B, C, C]
@@ -37,24 +37,24 @@ class Pooled(NamedTuple):
 
 
 def diff_pool(x: Tensor, logits: Tensor, graphs: Graphs) -> Pooled:
-    r"""Pools nodes softly into clusters, for all graphs at once and without an N x N matrix.
+    r"""Pools nodes softly into clusters, for all graphs at once, without an N x N matrix.
 
     .. math::
         S = \mathrm{softmax}(\mathrm{logits}), \quad X' = S^\top X, \quad A' = S^\top (A S)
 
     The losses are those of the paper, per graph: :math:`\lVert A - S S^\top \rVert_F / n^2` and the mean entropy of the
-    rows of S. PyG's ``dense_diff_pool`` gives the same for one graph; over several it takes one norm over all and
-    divides by the padded size, so that its losses depend on which graphs share a batch. The norm is opened up as
+    rows of S. PyG's ``dense_diff_pool`` computes the same for one graph. For several graphs it takes one norm over all
+    and divides by the padded size, so that its losses depend on the batch. The squared norm is expanded to
     :math:`\lVert A \rVert^2 - 2 \, \mathrm{tr}(S^\top A S) + \lVert S^\top S \rVert^2`. Edges must not repeat.
 
     Args:
         x: Node vectors, [N, d].
-        logits: The assignment of every node to C clusters before its softmax, [N, C].
-        graphs: The graphs the nodes belong to.
+        logits: The assignment of every node to C clusters before the softmax, [N, C].
+        graphs: The graphs that the nodes belong to.
     """
     index, size = graphs.batch, graphs.batch_size
     S = logits.softmax(dim=-1)
-    entering = graphs.neighbours.sum(S)  # A^T S: summed where edges arrive
+    entering = graphs.neighbours.sum(S)  # A^T S: summed at the targets of the edges
     pooled = segment.outer(S, torch.cat([x, entering, S], dim=-1), index, size)
     pooled_x, transposed, overlap = pooled.split([x.size(1), S.size(1), S.size(1)], dim=-1)
     adjacency = transposed.mT
@@ -62,7 +62,7 @@ def diff_pool(x: Tensor, logits: Tensor, graphs: Graphs) -> Pooled:
     edges = segment.count(index.index_select(0, graphs.source), size)
     within = adjacency.diagonal(dim1=-2, dim2=-1).sum(dim=-1)
     squared = edges - 2 * within + overlap.square().sum(dim=(-2, -1))
-    positive = squared > 0  # rounding may step below, and the root has no slope at 0
+    positive = squared > 0  # rounding may make it negative, and the root has no gradient at 0
     distance = torch.where(positive, torch.where(positive, squared, 1).sqrt(), 0)
     nodes = segment.count(index, size).clamp(min=1)
     entropy = -(S * logits.log_softmax(dim=-1)).sum(dim=-1)
@@ -74,8 +74,8 @@ class SAGEConv(nn.Module):
 
     .. math:: h_i' = W_l \, \mathrm{mean}_j \, h_j + b + W_r \, h_i
 
-    PyG's ``SAGEConv`` gives the same numbers and has parameters of the same names and shapes; it gathers a message for
-    every edge, where the sum over neighbours that all models here share holds none.
+    PyG's ``SAGEConv`` computes the same and has parameters of the same names and shapes, but it stores a message for
+    every edge. The sum over neighbours that all models here share stores none.
     """
 
     def __init__(self, in_channels: int, out_channels: int):
@@ -84,12 +84,12 @@ class SAGEConv(nn.Module):
         self.lin_r = Linear(in_channels, out_channels, bias=False)
 
     def forward(self, h: Tensor, graphs: Graphs, degree: Tensor) -> Tensor:
-        """Node vectors [N, in] to node vectors [N, out]; ``degree`` [N, 1] is 1 where there is no neighbour."""
+        """Maps node vectors [N, in] to node vectors [N, out]; ``degree`` [N, 1] is 1 for nodes without neighbours."""
         return self.lin_l(graphs.neighbours.sum(h) / degree) + self.lin_r(h)
 
 
 class SAGEStack(nn.Module):
-    """GraphSAGE layers, each with relu and batch norm, whose outputs stand side by side."""
+    """GraphSAGE layers, each with relu and batch norm; their outputs are concatenated."""
 
     def __init__(self, in_channels: int, hidden_channels: int, num_layers: int):
         super().__init__()
@@ -98,7 +98,7 @@ class SAGEStack(nn.Module):
         self.norms = nn.ModuleList(BatchNorm(hidden_channels) for _ in inputs)
 
     def forward(self, graphs: Graphs) -> Tensor:
-        """Node vectors, [N, num_layers * hidden_channels]."""
+        """Returns node vectors, [N, num_layers * hidden_channels]."""
         degree = segment.count(graphs.target, graphs.num_nodes).clamp(min=1).to(graphs.x.dtype).unsqueeze(-1)
         h, outputs = graphs.x, []
         for conv, norm in zip(self.convs, self.norms, strict=True):
@@ -108,7 +108,7 @@ class SAGEStack(nn.Module):
 
 
 class DiffPooling(nn.Module):
-    """:func:`diff_pool` with an assignment that GraphSAGE layers of its own give."""
+    """:func:`diff_pool` with an assignment computed by its own GraphSAGE layers."""
 
     def __init__(self, in_channels: int, hidden_channels: int, num_layers: int, num_clusters: int):
         super().__init__()
@@ -116,7 +116,7 @@ class DiffPooling(nn.Module):
         self.to_clusters = nn.Linear(num_layers * hidden_channels, num_clusters)
 
     def forward(self, x: Tensor, graphs: Graphs) -> Pooled:
-        """Clusters of the node vectors ``x`` [N, d]; who belongs to which is told by the graphs alone."""
+        """Pools the node vectors ``x`` [N, d]; the assignment depends on the graphs alone, not on ``x``."""
         return diff_pool(x, self.to_clusters(self.assignment(graphs)), graphs)
 
 
@@ -124,13 +124,13 @@ class DiffPool(Encoder):
     """`"Hierarchical Graph Representation Learning with Differentiable Pooling" <https://arxiv.org/abs/1806.08804>`_
     in the form of Table II: three GraphSAGE layers, one pooling, one GraphSAGE layer on the clusters.
 
-    The nodes it returns are the clusters, C of every graph that has a node at all.
+    It returns the clusters as nodes: C of every graph that has nodes.
 
     Args:
         in_channels: Number of node features.
         hidden_channels: Width of the cluster vectors and of every layer.
         num_layers: Number of layers before the pooling.
-        num_clusters: Clusters of every graph, C; :func:`num_clusters` gives Table II's for a dataset.
+        num_clusters: Clusters per graph, C; :func:`num_clusters` computes that of Table II for a dataset.
     """
 
     def __init__(
@@ -146,7 +146,7 @@ class DiffPool(Encoder):
         self.norm = BatchNorm(hidden_channels)
 
     def encode(self, graphs: Graphs) -> Encoding:
-        """Cluster vectors of checked graphs, [B * C, d], and the losses ``link`` and ``entropy``."""
+        """Returns the cluster vectors of checked graphs, [B * C, d], and the losses ``link`` and ``entropy``."""
         pooled = self.pool(self.embedding(graphs), graphs)
         clusters = self.conv(pooled.x, pooled.adjacency).relu().flatten(0, 1)
         real = torch.ones_like(graphs.x[:, :1]) if graphs.mask is None else graphs.mask

@@ -39,28 +39,29 @@ def make_model(
     normalize: bool = True,
     **options: Any,
 ) -> GraphClassifier:
-    """A graph classifier by name, with either readout.
+    """Builds a graph classifier by name, with either readout.
 
     Args:
         name: ``gcn``, ``gin``, ``dgcnn``, ``diffpool``, ``sagpool``, ``gunet`` or ``structure_blind``.
         in_channels: Number of node features.
         num_classes: Number of classes.
-        edge_channels: Number of edge features. ``gcn`` and ``gin`` use them; the other originals know none.
+        edge_channels: Number of edge features. ``gcn`` and ``gin`` use them; the other architectures ignore them.
         readout: ``ssread``, or ``global`` for the paper's GRead.
-        aggr: The aggregation phi, by default the original's: see :class:`ssread.GlobalReadout`.
+        aggr: The aggregation phi, by default that of the original; see :class:`ssread.GlobalReadout`.
         num_positions: The number of structural positions K of SSRead.
         gamma: The smoothing of SSRead's alignment loss.
-        epsilon: Of SSRead's soft minimum; 0 but in the recipe of the authors' public code.
-        aggr_kwargs: For the aggregation: ``k`` of sort, ``processing_steps`` of set2set.
-        hidden_channels: Width of the layers, by default 128 (``dgcnn``: its original's 32).
+        epsilon: Of SSRead's soft minimum; 0 except in the recipe of the authors' public code.
+        aggr_kwargs: Arguments of the aggregation: ``k`` of sort, ``processing_steps`` of set2set.
+        hidden_channels: Width of the layers, by default 128 (``dgcnn``: 32, as in the original).
         num_layers: Number of layers, by default that of Table II.
-        dropout: In ``gcn``, ``gin`` and ``structure_blind`` after every layer; in every MLP head.
-        normalize: Whether graph vectors are normalised over the batch before the head; the dropout after the last layer
+        dropout: Share of entries dropped in every MLP head, and after every layer of ``gcn``, ``gin`` and
+            ``structure_blind``.
+        normalize: Whether graph vectors are normalised over the batch before the head. The dropout after the last layer
             then acts on them, so that positions are read from whole node vectors. The paper does neither.
-        options: What some architectures alone take: ``jumping`` of gcn and gin (nodes keep the outputs of all layers),
-            ``ratio`` of sagpool, ``ratios`` of gunet, ``num_clusters`` of diffpool.
+        options: Arguments of single architectures: ``jumping`` of gcn and gin (node vectors concatenate the outputs of
+            all layers), ``ratio`` of sagpool, ``ratios`` of gunet, ``num_clusters`` of diffpool.
 
-    The model's ``hyperparameters`` rebuild it: ``make_model(**model.hyperparameters)``.
+    ``make_model(**model.hyperparameters)`` builds the same model again.
 
     >>> model = make_model("gin", in_channels=7, num_classes=2, num_positions=8)
     >>> model.readout
@@ -113,7 +114,7 @@ def make_model(
 
 
 def model_for(graphs: "GraphSet", name: str, **arguments: Any) -> GraphClassifier:
-    """:func:`make_model` with the sizes of a dataset: its features, its classes, and DiffPool's tenth of its nodes."""
+    """Calls :func:`make_model` with the numbers of features, classes and, for DiffPool, clusters of a dataset."""
     sizes: dict[str, Any] = {
         "in_channels": graphs.num_node_features,
         "num_classes": graphs.num_classes,
@@ -135,12 +136,12 @@ def wrap(
     gamma: float = 0.01,
     aggr_kwargs: Mapping[str, object] | None = None,
 ) -> GraphClassifier:
-    """A classifier from any module ``f(x, edge_index, ...)`` that gives node vectors, with a linear head.
+    """Builds a classifier from any module ``f(x, edge_index, ...)`` that returns node vectors, with a linear head.
 
     Args:
-        module: For example any model of ``torch_geometric.nn``. It is handed ``edge_attr``, ``batch`` and
-            ``batch_size`` where its ``forward`` names them.
-        out_channels: Width of the node vectors it gives.
+        module: For example any model of ``torch_geometric.nn``. It gets ``edge_attr``, ``batch`` and ``batch_size`` if
+            its ``forward`` has parameters of these names.
+        out_channels: Width of the node vectors that it returns.
         num_classes: Number of classes.
         readout: As in :func:`make_model`, like ``aggr``, ``num_positions``, ``gamma`` and ``aggr_kwargs``.
 
@@ -161,7 +162,7 @@ def _readout(
     epsilon: float = 0.0,
 ) -> GlobalReadout | SSRead:
     check_readout(name)
-    aggr = copy.deepcopy(aggr)  # a module handed in must not be shared between models
+    aggr = copy.deepcopy(aggr)  # models must not share a module
     if name == "global":
         return GlobalReadout(in_channels, aggr, **(aggr_kwargs or {}))
     return SSRead(in_channels, num_positions, aggr, gamma, epsilon, **(aggr_kwargs or {}))

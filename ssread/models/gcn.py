@@ -1,4 +1,4 @@
-"""The paper's base classifier: GCN layers that know their edges."""
+"""The paper's base classifier: GCN layers with edge features."""
 
 import torch
 from torch import Tensor, nn
@@ -17,9 +17,9 @@ class EdgeAwareGCNConv(nn.Module):
         x = h W + b, \quad
         h_i' = \sum_j \frac{\mathrm{relu}(x_j + e_{ij})}{\sqrt{d_i d_j}} + \frac{\mathrm{relu}(x_i + r)}{d_i}
 
-    where :math:`d` is the degree plus one, :math:`e` belongs to the edge and :math:`r` to the node itself. This is the
-    layer of the Open Graph Benchmark's GCN. PyG has none with edge vectors; without them and without the relu it
-    is PyG's ``GCNConv``.
+    where :math:`d` is the degree plus one, :math:`e` is the vector of an edge and :math:`r` that of a self-loop. This
+    is the layer of the Open Graph Benchmark's GCN. PyG has no such layer; without edge vectors and relu it is PyG's
+    ``GCNConv``.
     """
 
     def __init__(self, channels: int, edge_channels: int = 0):
@@ -36,9 +36,9 @@ class EdgeAwareGCNConv(nn.Module):
         nn.init.normal_(self.root)
 
     def forward(self, h: Tensor, graphs: Graphs) -> Tensor:
-        """Node vectors [N, d] to node vectors."""
+        """Maps node vectors [N, d] to node vectors [N, d]."""
         scale = graphs.neighbours.inverse_root_degree.to(h.dtype)
-        x = linear(h, self.lin.weight)  # its bias joins the vectors that are added to x anyway
+        x = linear(h, self.lin.weight)  # the bias is added together with the edge and root vectors
         return self.messages(x, graphs, bias=self.lin.bias, scale=scale, root=self.root)
 
 

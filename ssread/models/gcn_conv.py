@@ -1,4 +1,4 @@
-"""Kipf and Welling's GCN layer on graphs some of whose nodes may have been dropped."""
+"""Kipf and Welling's GCN layer for graphs in which pooling may have dropped nodes."""
 
 from dataclasses import dataclass
 
@@ -15,12 +15,12 @@ __all__ = ["GCNConv", "Propagation", "propagation"]
 
 @dataclass(frozen=True, eq=False)
 class Propagation:
-    """The matrix of Equation 1: D^-1/2 (A + I) D^-1/2, of the kept nodes alone.
+    """The matrix of Equation 1, D^-1/2 (A + I) D^-1/2, of the kept nodes.
 
     Attributes:
         neighbours: The edges.
-        edge: Weights of the edges, [E]; 0 where an end was dropped.
-        loop: Weight of every node's self-loop, [N, 1].
+        edge: Weights of the edges, [E]; 0 if an end was dropped.
+        loop: Weight of the self-loop of every node, [N, 1].
     """
 
     neighbours: Neighbours
@@ -28,29 +28,29 @@ class Propagation:
     loop: Tensor
 
     def times(self, x: Tensor) -> Tensor:
-        """The product with node vectors [N, d]."""
+        """Returns the product with node vectors [N, d]."""
         return self.neighbours.sum(x, self.edge) + x * self.loop
 
 
 def propagation(graphs: Graphs, kept: Tensor | None = None) -> Propagation:
-    """The matrix of Equation 1; ``kept`` [N] is 1 for the nodes that are still there.
+    """Computes the matrix of Equation 1; ``kept`` [N] is 0 for dropped nodes and 1 for the others.
 
-    Every node has exactly one self-loop: one that is in the data does not count twice.
+    Every node has exactly one self-loop: a self-loop in the data is not added to it.
     """
     source, target = graphs.source, graphs.target
-    there = (source != target).to(graphs.x.dtype)
+    exists = (source != target).to(graphs.x.dtype)
     if kept is not None:
-        there = there * kept.index_select(0, source) * kept.index_select(0, target)
-    scale = (segment.reduce_sum(there, target, graphs.num_nodes) + 1).rsqrt()
-    edge = there * scale.index_select(0, source) * scale.index_select(0, target)
+        exists = exists * kept.index_select(0, source) * kept.index_select(0, target)
+    scale = (segment.reduce_sum(exists, target, graphs.num_nodes) + 1).rsqrt()
+    edge = exists * scale.index_select(0, source) * scale.index_select(0, target)
     return Propagation(graphs.neighbours, edge, scale.square().unsqueeze(-1))
 
 
 class GCNConv(nn.Module):
     """`"Semi-Supervised Classification with GCNs" <https://arxiv.org/abs/1609.02907>`_ (Equation 1).
 
-    PyG's ``GCNConv`` gives the same numbers and has parameters of the same names and shapes. It works out the degrees
-    itself in every layer and takes self-loops as N further edges; here both are known once per height of the graph.
+    PyG's ``GCNConv`` computes the same and has parameters of the same names and shapes, but every layer computes the
+    degrees again and adds self-loops as N further edges. Here both are computed once for all layers on the same nodes.
     """
 
     def __init__(self, in_channels: int, out_channels: int):
@@ -60,10 +60,10 @@ class GCNConv(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draws new weights as PyG does."""
+        """Draws new weights, like PyG."""
         nn.init.xavier_uniform_(self.lin.weight)
         nn.init.zeros_(self.bias)
 
     def forward(self, x: Tensor, matrix: Propagation) -> Tensor:
-        """Node vectors [N, in] to node vectors [N, out]."""
+        """Maps node vectors [N, in] to node vectors [N, out]."""
         return matrix.times(self.lin(x)) + self.bias

@@ -1,4 +1,4 @@
-"""GIN: sums that tell any two neighbourhoods apart."""
+"""GIN: sums over neighbours, with which an MLP can distinguish any two neighbourhoods."""
 
 import torch
 from torch import Tensor, nn
@@ -15,8 +15,7 @@ class GINConv(nn.Module):
 
     .. math:: h_i' = \mathrm{MLP}\big((1 + \epsilon) \, h_i + \sum_j \mathrm{relu}(h_j + e_{ij})\big)
 
-    PyG's ``GINEConv`` gives the same numbers, but needs edge vectors even where there are no edge features, and an MLP
-    that does not know which rows are padding.
+    PyG's ``GINEConv`` computes the same, but it needs edge features, and its MLP takes no mask for padding.
     """
 
     def __init__(self, channels: int, edge_channels: int = 0):
@@ -34,7 +33,7 @@ class GINConv(nn.Module):
         nn.init.zeros_(self.epsilon)
 
     def forward(self, h: Tensor, graphs: Graphs) -> Tensor:
-        """Node vectors [N, d] to node vectors."""
+        """Maps node vectors [N, d] to node vectors [N, d]."""
         h = self.messages(h, graphs, factor=1 + self.epsilon)
         return self.leave(self.norm(self.enter(h), graphs.mask, relu=True))
 

@@ -1,4 +1,4 @@
-"""What goes into an encoder and what comes out of it."""
+"""The input (Graphs) and the output (Encoding) of an encoder, and its base class."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,7 +14,7 @@ __all__ = ["Encoder", "Encoding", "Graphs"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Graphs:
-    """A batch of graphs as one disconnected graph, with nothing left to guess.
+    """A checked batch of graphs as one disconnected graph.
 
     Attributes:
         x: Node features, [N, F].
@@ -22,10 +22,10 @@ class Graphs:
         edge_attr: Edge features, [E, D], or None.
         batch: The graph of every node, [N], in any order.
         batch_size: The number of graphs B; graphs without nodes are allowed anywhere.
-        mask: 1 for real nodes and 0 for padding, [N, 1], or None where all are real.
-        neighbours: The edges again, ready for sums over neighbours.
-        ptr: Where each graph's nodes begin, [B + 1], where they are known to stand graph by graph; else None. Where the
-            last graph is a dummy for padding, its nodes may stand behind the end.
+        mask: 1 for real nodes and 0 for padding, [N, 1], or None if all are real.
+        neighbours: The edges, prepared for sums over neighbours.
+        ptr: Where each graph's nodes begin, [B + 1], if nodes are known to be in the order of their graphs; else None.
+            If the last graph is a dummy for padding, its nodes may come after the end of ``ptr``.
     """
 
     x: Tensor
@@ -47,10 +47,10 @@ class Graphs:
         batch_size: int | None = None,
         mask: Tensor | None = None,
     ) -> "Graphs":
-        """From tensors, or from a PyG ``Data`` or ``Batch`` or a :class:`ssread.data.batch.GraphBatch` alone.
+        """Builds it from tensors, or from a PyG ``Data`` or ``Batch`` or a :class:`ssread.data.batch.GraphBatch` alone.
 
-        Without ``batch`` all nodes form one graph. Without ``batch_size`` it is read off ``batch``, which costs a look
-        at its values and misses empty graphs at the end.
+        Without ``batch`` all nodes form one graph. Without ``batch_size``, the largest number in ``batch`` determines
+        it: that waits for the device and misses empty graphs at the end.
         """
         if isinstance(x, Graphs):
             return x
@@ -58,10 +58,10 @@ class Graphs:
             return cls.of(**_fields(x))
         if edge_index is None or edge_index.dim() != 2 or edge_index.size(0) != 2:
             found = "is missing" if edge_index is None else f"has shape {[*edge_index.shape]}"
-            raise InputError(f"edge_index must hold two rows, the sources and the targets of the edges; it {found}.")
+            raise InputError(f"edge_index must have two rows, the sources and the targets of the edges; it {found}.")
         if x.dim() != 2 or not x.is_floating_point():
             raise InputError(
-                f"x must hold one row of floating-point features per node, but it is {x.dtype} {[*x.shape]}."
+                f"x must have one row of floating-point features per node, but it is {x.dtype} {[*x.shape]}."
             )
         if edge_attr is not None and edge_attr.dim() == 1:
             edge_attr = edge_attr.unsqueeze(-1)
@@ -70,7 +70,7 @@ class Graphs:
         if batch is None:
             batch, batch_size = torch.zeros(x.size(0), dtype=torch.long, device=x.device), batch_size or 1
         if batch.shape != x.shape[:1]:
-            raise InputError(f"batch must name the graph of each of the {x.size(0)} nodes, not {[*batch.shape]}.")
+            raise InputError(f"batch must be the graph of each of the {x.size(0)} nodes, but it is {[*batch.shape]}.")
         if batch_size is None:
             batch_size = int(batch.max()) + 1 if batch.numel() else 0
         if mask is not None:
@@ -80,32 +80,32 @@ class Graphs:
 
     @property
     def source(self) -> Tensor:
-        """The node every edge leaves, [E]."""
+        """The source node of every edge, [E]."""
         return self.edge_index[0]
 
     @property
     def target(self) -> Tensor:
-        """The node every edge enters, [E]; it receives the message, as everywhere in PyG."""
+        """The target node of every edge, [E]; it receives the message, as in PyG."""
         return self.edge_index[1]
 
     @property
     def num_nodes(self) -> int:
-        """The number of nodes N, padding included."""
+        """The number of nodes N, including padding."""
         return self.x.size(0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Encoding:
-    """What an encoder makes of a batch of graphs.
+    """The output of an encoder for a batch of graphs.
 
     Attributes:
-        x: One vector per node, [M, d]; the nodes of a pooled graph may be others than those that came in.
-        batch: The graph of every row, [M]. Rows dropped by pooling stay in place and hold ``batch_size``.
-        losses: Auxiliary losses of the encoder, one value per graph each, [B].
+        x: One vector per node, [M, d]; pooling may have replaced the input nodes by others.
+        batch: The graph of every row, [M]. Rows dropped by pooling stay in place and have ``batch_size`` here.
+        losses: Auxiliary losses of the encoder by name, one value per graph, [B].
         dropped: Whether some rows may have been dropped.
-        ptr: Where each graph's rows begin, [B + 1], where they are known to stand graph by graph; else None.
-        heights: How many times a graph is read, as it is pooled to fewer and fewer nodes; what is read is added up. The
-            rows of one height stand behind those of another, as many for each.
+        ptr: Where each graph's rows begin, [B + 1], if rows are known to be in the order of their graphs; else None.
+        heights: The number of pooling levels at which a graph is read out; the results are summed. The rows of all
+            levels follow each other, the same number for each.
     """
 
     x: Tensor
@@ -116,14 +116,14 @@ class Encoding:
     heights: int = 1
 
     def groups(self, size: int) -> Tensor:
-        """The group that every row is read in, [M]: its graph, of ``size``, those of further heights behind them."""
+        """Returns the group that every row is read in, [M]: its graph plus ``size`` times its pooling level."""
         if self.heights == 1:
             return self.batch
         heights = torch.arange(self.heights, device=self.batch.device).unsqueeze(1)
         return (self.batch.view(self.heights, -1) + size * heights).flatten()
 
     def added_up(self, values: Tensor) -> Tensor:
-        """Values of groups [heights * size, ...], added up over the heights, [size, ...]."""
+        """Sums values of groups [heights * size, ...] over the pooling levels, [size, ...]."""
         return values if self.heights == 1 else values.unflatten(0, (self.heights, -1)).sum(dim=0)
 
     def __repr__(self) -> str:
@@ -132,12 +132,12 @@ class Encoding:
 
 
 class Encoder(nn.Module):
-    """From graphs to node vectors; subclasses write :meth:`encode`.
+    """Base class of encoders, which map graphs to node vectors; subclasses implement :meth:`encode`.
 
     Args:
         in_channels: Number of node features.
         out_channels: Width of the node vectors.
-        edge_channels: Number of edge features the encoder uses; 0 leaves edge features aside.
+        edge_channels: Number of edge features that the encoder uses; 0 if it ignores them.
     """
 
     def __init__(self, in_channels: int, out_channels: int, edge_channels: int = 0):
@@ -150,11 +150,11 @@ class Encoder(nn.Module):
         self.edge_channels = edge_channels
 
     def encode(self, graphs: Graphs) -> Encoding:
-        """Node vectors of checked graphs."""
+        """Returns the node vectors of checked graphs."""
         raise NotImplementedError
 
     def forward(self, *given: Any, **named: Any) -> Encoding:
-        """Node vectors; takes what :meth:`Graphs.of` takes."""
+        """Returns node vectors; takes the arguments of :meth:`Graphs.of`."""
         graphs = Graphs.of(*given, **named)
         if graphs.x.size(1) != self.in_channels:
             raise InputError(f"The model was built for {self.in_channels} node features, but x has {graphs.x.size(1)}.")
@@ -165,7 +165,7 @@ class Encoder(nn.Module):
 
 
 def _fields(data: Any) -> dict[str, Any]:
-    """The arguments of :meth:`Graphs.of` from an object with the attributes of a PyG batch."""
+    """Returns the arguments of :meth:`Graphs.of` from an object with the attributes of a PyG batch."""
     if not hasattr(data, "edge_index") or getattr(data, "x", None) is None:
         raise InputError(
             f"A model takes tensors (x, edge_index, ...) or a PyG Data or Batch with x and edge_index, not {data!r}."

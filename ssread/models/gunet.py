@@ -1,4 +1,4 @@
-"""Graph U-Net: down to fewer nodes and up again, with bridges between equal heights."""
+"""Graph U-Net: pools to fewer nodes and unpools again, with skip connections between equal levels."""
 
 from collections.abc import Sequence
 
@@ -16,16 +16,16 @@ __all__ = ["GraphUNet"]
 class GraphUNet(Encoder):
     """`"Graph U-Nets" <https://arxiv.org/abs/1905.05178>`_ in the form of Table II: (MP + Pool) x 3 + MP x 3.
 
-    On the way up, a node dropped by a pooling returns as zero, the vector it had before that pooling is added, and a
-    convolution on the edges of that height follows. Nodes are never moved, so going up is an addition. The
-    original's second graph power, which adds edges before each pooling, is left out: how many it adds depends on the
-    data, and shapes here do not.
+    On the way up, a dropped node returns as zero, the vector that it had before the pooling is added, and a convolution
+    on the edges of that level follows. Nodes never change places, so unpooling is an addition. The original adds the
+    edges of the second graph power before each pooling. This is left out: the number of added edges depends on the
+    data, but shapes here must not.
 
     Args:
         in_channels: Number of node features.
         hidden_channels: Width of the node vectors.
-        num_layers: Number of heights: convolutions and poolings down, convolutions up.
-        ratios: The share of nodes each pooling keeps; one for every layer (further ones are not used).
+        num_layers: Number of levels, each with a convolution and a pooling down and a convolution up.
+        ratios: The share of nodes that each pooling keeps, one per layer (further ones are ignored).
     """
 
     def __init__(
@@ -44,16 +44,16 @@ class GraphUNet(Encoder):
         self.up = nn.ModuleList(GCNConv(hidden_channels, hidden_channels) for _ in inputs)
 
     def encode(self, graphs: Graphs) -> Encoding:
-        """Node vectors of checked graphs, of all nodes."""
+        """Returns the vectors of all nodes of checked graphs."""
         h, kept = graphs.x, torch.ones_like(graphs.x[:, 0])
-        heights = []
+        levels = []
         for conv, pool in zip(self.down, self.pools, strict=True):
             matrix = propagation(graphs, kept)
             before = conv(h, matrix).relu()
             h, left = pool(before, kept, graphs)
-            heights.append((matrix, before, left))
+            levels.append((matrix, before, left))
             kept = left
-        for layer, (conv, (matrix, before, left)) in enumerate(zip(self.up, reversed(heights), strict=True), start=1):
+        for layer, (conv, (matrix, before, left)) in enumerate(zip(self.up, reversed(levels), strict=True), start=1):
             h = conv(h * left.unsqueeze(-1) + before, matrix)
             h = h.relu() if layer < len(self.up) else h
         return Encoding(h, graphs.batch)

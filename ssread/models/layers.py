@@ -1,4 +1,4 @@
-"""The layers that several architectures share."""
+"""Layers that several architectures share."""
 
 import torch
 from torch import Tensor, nn
@@ -11,10 +11,10 @@ __all__ = ["BatchNorm", "Dropout", "EdgeMessages", "GraphNorm", "Linear", "head"
 
 
 class BatchNorm(nn.BatchNorm1d):
-    """Batch normalisation whose statistics ignore padding; PyG's and torch's take every row for real.
+    """Batch normalisation that ignores padding in its statistics, unlike torch's and PyG's.
 
-    Without a mask it is torch's own kernel, a tenth of the time on a CPU. A batch of a single node, which torch refuses
-    in training, has variance 0.
+    Without a mask it calls torch's own kernel, which is ten times as fast on a CPU. A batch of a single node, which
+    torch refuses in training, has variance 0.
     """
 
     running_mean: Tensor
@@ -24,13 +24,13 @@ class BatchNorm(nn.BatchNorm1d):
     def forward(
         self, x: Tensor, mask: Tensor | None = None, relu: bool = False, dropout: "Dropout | None" = None
     ) -> Tensor:
-        """Normalises rows [N, d], and goes on with a relu and dropout where asked: on a GPU that is one kernel.
+        """Normalises rows [N, d], then applies relu and dropout if asked for; on a GPU in one kernel.
 
         Args:
             x: The rows.
-            mask: 1 for the rows that count, [N, 1]; None where all do.
+            mask: 1 for real rows and 0 for padding, [N, 1]; None if all are real.
             relu: Whether a relu follows.
-            dropout: What follows then.
+            dropout: The dropout layer that follows, if any.
         """
         if self.training and self.affine and kernels.usable(x) and (dropout is None or dropout.p < 1):
             from ssread.kernels.norm import norm_relu_dropout
@@ -58,7 +58,7 @@ class BatchNorm(nn.BatchNorm1d):
 
     @torch.no_grad()
     def _keep(self, mean: Tensor, unbiased: Tensor) -> None:
-        """Moves the running statistics towards the mean and variance of a batch."""
+        """Updates the running statistics with the mean and variance of a batch."""
         momentum = self.momentum or 0.0
         self.num_batches_tracked.add_(1)
         self.running_mean.mul_(1 - momentum).add_(mean, alpha=momentum)
@@ -92,9 +92,9 @@ class GraphNorm(nn.Module):
 
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """Node vectors [N, i] times the transposed weight [o, i] plus the bias [o]; on a GPU by our own kernel.
+    """Returns node vectors [N, i] times the transposed weight [o, i] plus the bias [o]; on a GPU by our own kernel.
 
-    That reads rows of whole sixteens: narrower ones are filled up. TF32 is what the vendor's library does best.
+    The kernel needs a multiple of 16 channels, so inputs are padded. With TF32 allowed, cuBLAS is faster and is used.
     """
     fitting = weight.size(0) % 16 == 0 and x.dim() == 2 and kernels.usable(x)
     if fitting and torch.get_float32_matmul_precision() == "highest":
@@ -108,21 +108,21 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
 
 class Linear(nn.Linear):
-    """A linear map of node vectors, by :func:`linear`."""
+    """A linear map of node vectors by :func:`linear`."""
 
     def forward(self, x: Tensor) -> Tensor:
-        """Node vectors [N, in] to node vectors [N, out]."""
+        """Maps node vectors [N, in] to node vectors [N, out]."""
         return linear(x, self.weight, self.bias)
 
 
 class Dropout(nn.Dropout):
-    """Dropout that takes eight decisions from one random number where torch takes one: a fifth of the time on a CPU.
+    """Dropout that takes eight decisions from each random number, which is five times as fast as torch's on a CPU.
 
-    The share dropped is rounded to a 256th there (0.5 is exact).
+    The dropped share is rounded to a multiple of 1/256 there (0.5 is exact).
     """
 
     def forward(self, x: Tensor) -> Tensor:
-        """Drops entries in training and scales the others up."""
+        """Drops entries in training and scales the others so that the mean stays the same."""
         if not self.training or not segment.is_concrete(x):
             return super().forward(x)
         dropped = round(256 * self.p)
@@ -136,10 +136,10 @@ class Dropout(nn.Dropout):
 
 
 class EdgeMessages(nn.Module):
-    r"""Messages that know the edge they take: :math:`\sum_j w_{ij} \, \mathrm{relu}(x_j + e_{ij})`.
+    r"""Sums of messages with edge features, :math:`\sum_j w_{ij} \, \mathrm{relu}(x_j + e_{ij})`.
 
-    Here :math:`e_{ij}` is a linear map of the edge features; where there are none it is one learnable constant, and the
-    relu is taken once per node instead of once per edge.
+    Here :math:`e_{ij}` is a linear map of the edge features. Without edge features it is one learnable constant, and
+    the relu is computed once per node instead of once per edge.
 
     Args:
         channels: Width of the node vectors.
@@ -160,7 +160,7 @@ class EdgeMessages(nn.Module):
         if self.edge_channels:
             self.edge.reset_parameters()
         else:
-            nn.init.uniform_(self.constant, -1, 1)  # as a linear map of one constant feature would start
+            nn.init.uniform_(self.constant, -1, 1)  # like the weight of a linear map of one constant feature
 
     def forward(
         self,
@@ -171,15 +171,15 @@ class EdgeMessages(nn.Module):
         root: Tensor | None = None,
         factor: Tensor | None = None,
     ) -> Tensor:
-        r"""The sum of the messages that arrive at every node, and what the node adds itself, [N, channels].
+        r"""Returns the sum of the messages to every node plus the node's own term, [N, channels].
 
         Args:
             x: Node vectors.
             graphs: The graphs.
             bias: Added to every node vector first, [channels].
-            scale: s, [N]: the weight of an edge is :math:`s_i s_j`, 1 without it.
-            root: With it every node adds :math:`s_i^2 \mathrm{relu}(x_i + root)`, [channels].
-            factor: With it every node adds this multiple of :math:`x_i`; not together with ``root``.
+            scale: s, [N]; the weight of an edge is :math:`s_i s_j`, or 1 without ``scale``.
+            root: If given, the node's own term is :math:`s_i^2 \mathrm{relu}(x_i + root)`, [channels].
+            factor: If given, the node's own term is this multiple of :math:`x_i`; excludes ``root``.
         """
         shift: Tensor = self.edge.bias if self.edge_channels else self.constant
         if bias is not None:
@@ -213,17 +213,17 @@ class EdgeMessages(nn.Module):
             own, form = factor.expand(x.size(1)), own_scaled
         features = graphs.edge_attr if self.edge_channels else None
         table = self.edge.weight.T if self.edge_channels else None
-        bags = graphs.neighbours.entering, graphs.neighbours.leaving
-        return sum_messages(x, *bags, shift=shift, features=features, table=table, scale=scale, own=own, own_form=form)
+        edges = graphs.neighbours.entering, graphs.neighbours.leaving
+        return sum_messages(x, *edges, shift=shift, features=features, table=table, scale=scale, own=own, own_form=form)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(edge_channels={self.edge_channels})"
 
 
 def head(in_channels: int, num_classes: int, hidden_channels: int, num_layers: int, dropout: float) -> nn.Module:
-    """The classification module of Table II: Linear, or an MLP whose hidden layers halve from the second on.
+    """Builds the classifier of Table II: a linear layer, or an MLP in which each further hidden layer is half as wide.
 
-    A plain Linear after SSRead is the position-specific classifier of Equation 7.
+    A linear layer after SSRead is the position-specific classifier of Equation 7.
     """
     if num_layers == 1:
         return nn.Linear(in_channels, num_classes)

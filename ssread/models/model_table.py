@@ -1,4 +1,4 @@
-"""The models beside the paper's Table II: what runs, in which order, with how many parameters."""
+"""The models beside the paper's Table II: their layers in order and their numbers of parameters."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -24,22 +24,22 @@ __all__ = ["Described", "as_table", "describe", "describe_all"]
 MESSAGE_PASSING = (EdgeAwareGCNConv, GINConv, GCNConv, SAGEConv, DenseSAGEConv)
 POOLING = (TopKPooling, SAGPooling, DiffPooling)
 
+#: The sizes that ``ssread models`` uses by default.
 MUTAG = {"in_channels": 7, "num_classes": 2, "edge_channels": 4, "max_nodes": 28}
-"""The sizes that are described unless told otherwise."""
 
 
 @dataclass(frozen=True)
 class Described:
-    """A model in the columns of Table II, read off the model itself, and its size.
+    """A model in the columns of Table II, and its number of parameters.
 
     Attributes:
-        message_passing: The layers that pass messages.
-        pooling: The layers that pool.
-        ratio: What each pooling keeps.
-        architecture: The order in which these ran.
+        message_passing: The message-passing layers.
+        pooling: The pooling layers.
+        ratio: The share of nodes that each pooling keeps, or its number of clusters.
+        architecture: The order in which these layers run.
         readout: The aggregation.
         classification: The head.
-        parameters: The number of trainable numbers.
+        parameters: The number of trainable parameters.
     """
 
     message_passing: str
@@ -52,7 +52,7 @@ class Described:
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The columns of Table II."""
+        """The values of the columns of Table II."""
         return (
             self.message_passing,
             self.pooling,
@@ -64,7 +64,7 @@ class Described:
 
 
 def describe(model: GraphClassifier) -> Described:
-    """Runs the model once on a graph of two nodes and writes down which layers were called in which order."""
+    """Describes a model by running it once on a graph of two nodes and recording which layers are called."""
     ran = _layers_that_run(model)
     poolings = [layer for layer in ran if isinstance(layer, POOLING)]
     linear = [layer for layer in model.head.modules() if isinstance(layer, nn.Linear)]
@@ -84,7 +84,7 @@ def describe(model: GraphClassifier) -> Described:
 def describe_all(
     in_channels: int, num_classes: int, edge_channels: int, max_nodes: int, num_positions: int = 4
 ) -> dict[str, dict[str, Described]]:
-    """Every model with either readout: ``describe_all(...)["gin"]["ssread"].parameters``."""
+    """Describes every model with either readout: ``describe_all(...)["gin"]["ssread"].parameters``."""
     described: dict[str, dict[str, Described]] = {}
     for name in ARCHITECTURES:
         options: dict[str, Any] = {"num_clusters": num_clusters(max_nodes)} if name == "diffpool" else {}
@@ -106,7 +106,7 @@ def describe_all(
 
 
 def as_table(described: dict[str, dict[str, Described]], title: str) -> Table:
-    """For a terminal: the paper's row of every model, and ours below it."""
+    """Returns a table for the terminal: the paper's row of every model, and ours below it."""
     table = Table(title=title, box=box.SIMPLE)
     headings = ("model", "", "message passing", "pooling", "ratio", "architecture", "readout", "head")
     for heading in headings:
@@ -123,12 +123,12 @@ def as_table(described: dict[str, dict[str, Described]], title: str) -> Table:
 
 
 def _breakable(cells: tuple[str, ...]) -> list[str]:
-    """Long cells may go on in the next line, after a pooling."""
+    """Returns the cells with spaces after poolings, where long ones can be wrapped."""
     return [cell.replace("Pool+", "Pool+ ").replace(")+", ")+ ") for cell in cells]
 
 
 def _layers_that_run(model: GraphClassifier) -> list[nn.Module]:
-    """Layers that pass messages or pool, in the order of their calls; not those inside a pooling."""
+    """Returns the message-passing and pooling layers in the order of their calls, without those inside a pooling."""
     inside = {id(part) for pooling in model.modules() if isinstance(pooling, POOLING) for part in pooling.modules()}
     ran: list[nn.Module] = []
     handles = [
@@ -147,7 +147,7 @@ def _layers_that_run(model: GraphClassifier) -> list[nn.Module]:
 
 
 def _names(layers: Any) -> str:
-    """The classes of the layers, each once, in order."""
+    """Returns the class names of the layers, each once, in order."""
     return ", ".join(dict.fromkeys(type(layer).__name__ for layer in layers)) or "-"
 
 

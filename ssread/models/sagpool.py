@@ -1,4 +1,4 @@
-"""SAGPool: convolve, then keep the half of the nodes a convolution scores highest, three times."""
+"""SAGPool: three times a convolution and a pooling that keeps the half of the nodes with the highest scores."""
 
 import torch
 from torch import nn
@@ -11,16 +11,16 @@ __all__ = ["SAGPool"]
 
 
 class SAGPool(Encoder):
-    """`"Self-Attention Graph Pooling" <https://arxiv.org/abs/1904.08082>`_, the hierarchical one, before its readout.
+    """`"Self-Attention Graph Pooling" <https://arxiv.org/abs/1904.08082>`_, its hierarchical form without the readout.
 
-    The nodes that are left after each pooling are read out, and what is read is added up. Read once, after the last
-    pooling, it does not learn: what comes through three gates is too small by then.
+    The nodes that are left after each pooling are read out, and the results are summed. With a single readout after
+    the last pooling the model does not learn, because three gates in a row make the vectors too small.
 
     Args:
         in_channels: Number of node features.
         hidden_channels: Width of the node vectors.
         num_layers: Number of convolutions, each followed by a pooling.
-        ratio: The share of nodes each pooling keeps.
+        ratio: The share of nodes that each pooling keeps.
     """
 
     def __init__(self, in_channels: int, hidden_channels: int = 128, num_layers: int = 3, ratio: float = 0.5):
@@ -30,7 +30,7 @@ class SAGPool(Encoder):
         self.pools = nn.ModuleList(SAGPooling(hidden_channels, ratio) for _ in inputs)
 
     def encode(self, graphs: Graphs) -> Encoding:
-        """Node vectors of checked graphs after each pooling; all but the kept ones are dropped."""
+        """Returns the node vectors of checked graphs after each pooling; nodes that are not kept are dropped."""
         h, kept = graphs.x, torch.ones_like(graphs.x[:, 0])
         vectors, batch = [], []
         for conv, pool in zip(self.convs, self.pools, strict=True):

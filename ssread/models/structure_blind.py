@@ -1,4 +1,4 @@
-"""The baseline that sees no edge: what a graph classifier must beat to show that structure mattered."""
+"""A baseline that ignores the edges; a graph classifier must beat it to show that structure matters."""
 
 from torch import nn
 
@@ -35,7 +35,7 @@ class StructureBlind(Encoder):
         self.dropout, self.last_dropout = Dropout(dropout), last_dropout
 
     def encode(self, graphs: Graphs) -> Encoding:
-        """Node vectors of checked graphs."""
+        """Returns the node vectors of checked graphs."""
         h = graphs.x
         for number, (layer, norm) in enumerate(zip(self.layers, self.norms, strict=True), start=1):
             h = norm(layer(h), graphs.mask).relu()

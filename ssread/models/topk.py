@@ -1,4 +1,4 @@
-"""Pooling that keeps a graph's best nodes, by masks: shapes never change, nodes stay where they are."""
+"""Pooling that keeps the nodes of a graph with the highest scores, by masks: shapes and places never change."""
 
 import torch
 from torch import Tensor, nn
@@ -13,25 +13,24 @@ __all__ = ["SAGPooling", "TopKPooling", "check_ratio", "keep_best"]
 
 
 def keep_best(scores: Tensor, kept: Tensor, graphs: Graphs, ratio: float) -> Tensor:
-    """Keeps the best ceil(ratio * n) of the n nodes still kept in every graph.
+    """Keeps the ceil(ratio * n) nodes with the highest scores of the n nodes kept so far in every graph.
 
-    Nodes of equal score are taken in the order they stand in, as by PyG: only there does the choice depend on the
-    numbering of the nodes.
+    Nodes of equal score are kept in their order, as in PyG. Only then does the choice depend on the order of the nodes.
 
     Args:
         scores: One score per node, [N].
-        kept: 1 for nodes still there, 0 for nodes dropped before, [N].
+        kept: 0 for nodes dropped before and 1 for the others, [N].
         graphs: The graphs.
         ratio: The share to keep, above 0 and at most 1.
 
     Returns:
         The new ``kept``, [N].
     """
-    group = torch.where(kept > 0, graphs.batch, graphs.batch_size)  # dropped nodes compete among themselves
-    place = segment.rank(group, graphs.batch_size + 1, by=scores.detach())
+    group = torch.where(kept > 0, graphs.batch, graphs.batch_size)  # dropped nodes are ranked apart from the others
+    rank = segment.rank(group, graphs.batch_size + 1, by=scores.detach())
     remaining = segment.reduce_sum(kept, graphs.batch, graphs.batch_size)
     quota = (ratio * remaining).ceil().index_select(0, graphs.batch)
-    return kept * (place < quota)
+    return kept * (rank < quota)
 
 
 class TopKPooling(nn.Module):
@@ -39,7 +38,7 @@ class TopKPooling(nn.Module):
 
     .. math:: s = X p / \lVert p \rVert, \quad X' = X \odot \tanh(s) \; \mathrm{for\ the\ best\ nodes}
 
-    PyG's ``TopKPooling`` gives the same nodes; it removes the others, so that shapes depend on the data.
+    PyG's ``TopKPooling`` keeps the same nodes but removes the others, so that shapes depend on the data.
     """
 
     def __init__(self, in_channels: int, ratio: float):
@@ -53,8 +52,8 @@ class TopKPooling(nn.Module):
         uniform(self.weight.size(1), self.weight)
 
     def forward(self, x: Tensor, kept: Tensor, graphs: Graphs) -> tuple[Tensor, Tensor]:
-        """Gated node vectors (zero where dropped) and the new ``kept``."""
-        scores = (x * nn.functional.normalize(self.weight)).sum(dim=-1)  # 0, not NaN, where it has decayed to nothing
+        """Returns gated node vectors (zero for dropped nodes) and the new ``kept``."""
+        scores = (x * nn.functional.normalize(self.weight)).sum(dim=-1)  # 0 instead of NaN for a weight of 0
         kept = keep_best(scores, kept, graphs, self.ratio)
         return x * (scores.tanh() * kept).unsqueeze(-1), kept
 
@@ -67,7 +66,7 @@ class SAGPooling(nn.Module):
 
     .. math:: s = \mathrm{GCN}(X, A), \quad X' = X \odot \tanh(s) \; \mathrm{for\ the\ best\ nodes}
 
-    PyG's ``SAGPooling(GNN=GCNConv)`` gives the same nodes; it removes the others, so that shapes depend on the data.
+    PyG's ``SAGPooling(GNN=GCNConv)`` keeps the same nodes but removes the others, so that shapes depend on the data.
     """
 
     def __init__(self, in_channels: int, ratio: float):
@@ -80,7 +79,7 @@ class SAGPooling(nn.Module):
         self.gnn.reset_parameters()
 
     def forward(self, x: Tensor, kept: Tensor, graphs: Graphs, matrix: Propagation) -> tuple[Tensor, Tensor]:
-        """Gated node vectors (zero where dropped) and the new ``kept``; ``matrix`` is that of the nodes so far."""
+        """Returns gated node vectors (zero for dropped nodes) and the new ``kept``; ``matrix`` is that of ``kept``."""
         scores = self.gnn(x, matrix).squeeze(-1)
         kept = keep_best(scores, kept, graphs, self.ratio)
         return x * (scores.tanh() * kept).unsqueeze(-1), kept
@@ -90,7 +89,7 @@ class SAGPooling(nn.Module):
 
 
 def check_ratio(ratio: float) -> float:
-    """A share of nodes to keep, or a sentence."""
+    """Returns the ratio if it is above 0 and at most 1; raises an ``InputError`` otherwise."""
     if not 0 < ratio <= 1:
-        raise InputError(f"A pooling ratio is a share of the nodes, above 0 and at most 1, but {ratio} was given.")
+        raise InputError(f"A pooling ratio must be above 0 and at most 1, but {ratio} was given.")
     return ratio

@@ -1,1 +1,1 @@
-"""Every table and figure of the paper, made here and put beside what the paper prints."""
+"""Every table and figure of the paper, reproduced and compared with the published numbers."""

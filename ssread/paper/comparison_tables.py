@@ -1,4 +1,4 @@
-"""Tables III to V: both readouts on every dataset, trained under the fair protocol, beside the paper's figures."""
+"""Tables III to V: both readouts on every dataset under the fair protocol, next to the paper's numbers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,20 +17,20 @@ from ssread.evaluate.trainings_csv import read_trainings
 from ssread.paper.datasets import train_datasets
 from ssread.paper.paper_table import PaperTable
 from ssread.paper.registry import DATASETS, PAPER, Context, Progress, heading
-from ssread.paper.stored_results import StoredResults
+from ssread.paper.stored_results import StoredResults, all_results
 
 __all__ = ["TABLE_3", "TABLE_4", "TABLE_5", "ComparisonTable"]
 
 
 @dataclass(frozen=True)
 class ComparisonTable:
-    """A table of the paper with both readouts.
+    """A table of the paper that compares both readouts.
 
     Attributes:
-        name: By which it is asked for.
+        name: Its name in the registry.
         arch: Its architectures.
-        aggr: Its aggregations; none for every architecture's own.
-        learn: What its encoders learn from.
+        aggr: Its aggregations; empty for every architecture's own.
+        learn: The objectives that its encoders are trained with.
     """
 
     name: str
@@ -39,69 +39,62 @@ class ComparisonTable:
     learn: tuple[str, ...] = ("supervised",)
 
     def progress(self, context: Context) -> Progress:
-        """How many of the trainings of the chosen datasets and rows the store has."""
-        rows, datasets = context.trainings(), context.chosen_datasets()
-        asked = [(dataset, experiment) for dataset in datasets for experiment in self._questions(context)]
-        counts = [StoredResults(rows, dataset, experiment).progress() for dataset, experiment in asked]
-        return Progress(sum(done for done, _ in counts), sum(total for _, total in counts))
+        """How many trainings of the chosen datasets and rows the store has."""
+        results = all_results(context.trainings(), context.chosen_datasets(), self._chosen_experiments(context))
+        return Progress.sum(result.progress() for result in results)
 
     def run(self, context: Context) -> list[Path]:
-        """Trains what is missing, the dataset with the least missing first; the table is written after every one."""
-        experiments = self._questions(context)
-        chosen = context.chosen_datasets()
+        """Trains what is missing, the dataset that lacks least first; writes the table after every dataset."""
+        experiments, datasets = self._chosen_experiments(context), context.chosen_datasets()
 
         def train(graphs: GraphSet, watch: Watch) -> None:
             compare_all(graphs, experiments, context.runner, context.store, watch)
             self._write(context)
 
-        problems = train_datasets(context, chosen, experiments[0], train)
+        problems = train_datasets(context, datasets, experiments[0], train)
         files = self._write(context)
-        context.console.print(self._sheet(context.trainings(), experiments, chosen).table())
+        chosen = all_results(context.trainings(), datasets, experiments)
+        context.console.print(self._table(chosen, experiments[0]).table())
         if problems:
             raise InputError(" ".join(problems))
         return files
 
-    def page(self, folder: Path) -> str:
-        """The table in Markdown from every CSV file of trainings in a folder, with the remarks there."""
-        rows = read_trainings(sorted(folder.glob("*.csv")))
-        return self._sheet(rows, self._all({}), DATASETS, _remarks(folder)).markdown()
+    def page(self, folder: Path, settings: Mapping[str, Any]) -> str:
+        """The table in Markdown, from every CSV file of trainings in a folder and its remarks."""
+        rows, experiments = read_trainings(sorted(folder.glob("*.csv"))), self._experiments(settings)
+        return self._table(all_results(rows, DATASETS, experiments), experiments[0], _remarks(folder)).markdown()
 
     def _write(self, context: Context) -> list[Path]:
-        """The whole table, whatever part of it was asked for."""
-        folder, rows = context.folder(self.name), context.trainings()
-        experiments = self._all(context.settings)
-        sheet = self._sheet(rows, experiments, DATASETS, _remarks(folder))
-        used = [StoredResults(rows, dataset, experiment).used() for dataset in DATASETS for experiment in experiments]
+        """Writes the whole table, also the rows and datasets that were not chosen."""
+        folder, experiments = context.folder(self.name), self._experiments(context.settings)
+        results = all_results(context.trainings(), DATASETS, experiments)
+        table = self._table(results, experiments[0], _remarks(folder))
         return [
-            write_text(folder / f"{self.name}.md", sheet.markdown()),
-            write_json(folder / f"{self.name}.json", sheet.as_dict()),
-            write_csv(folder / "runs.csv", pd.concat(used)),
+            write_text(folder / f"{self.name}.md", table.markdown()),
+            write_json(folder / f"{self.name}.json", table.as_dict()),
+            write_csv(folder / "runs.csv", pd.concat([result.used() for result in results])),
         ]
 
-    def _sheet(
-        self, rows: pd.DataFrame, experiments: Sequence[Experiment], datasets: Sequence[str], remarks: str = ""
-    ) -> PaperTable:
-        asked = [StoredResults(rows, dataset, experiment) for dataset in datasets for experiment in experiments]
-        cells = [cell for evidence in asked for cell in evidence.cells()]
-        without = [evidence.dataset for evidence in asked if evidence.settled and evidence.experiment.dropout == 0]
-        none = f"; without dropout: {', '.join(dict.fromkeys(without)) or 'nowhere'}"
-        rule = experiment_rule(experiments[0]) + (none if experiments[0].dropout == "auto" else "")
+    def _table(self, results: Sequence[StoredResults], experiment: Experiment, remarks: str = "") -> PaperTable:
+        cells = [cell for result in results for cell in result.cells()]
+        rule = experiment_rule(experiment)
+        if experiment.dropout == "auto":
+            without = [result.dataset for result in results if result.dropout_chosen and result.experiment.dropout == 0]
+            rule += f"; without dropout: {', '.join(dict.fromkeys(without)) or 'nowhere'}"
         return PaperTable(heading(self.name), cells, rule, remarks)
 
-    def _questions(self, context: Context) -> list[Experiment]:
-        """What the chosen rows ask: rows are ways to learn or aggregations where there are several, else models."""
-        for name, there in (("learn", self.learn), ("aggr", self.aggr), ("arch", self.arch)):
-            if len(there) > 1 or name == "arch":
-                return self._all({name: context.chosen_rows(there), **context.settings})
-        raise AssertionError("a table has rows")
+    def _chosen_experiments(self, context: Context) -> list[Experiment]:
+        """The experiments of the chosen rows, which are objectives, aggregations or architectures."""
+        kind = "learn" if len(self.learn) > 1 else "aggr" if len(self.aggr) > 1 else "arch"
+        return self._experiments({kind: context.chosen_rows(getattr(self, kind)), **context.settings})
 
-    def _all(self, settings: Mapping[str, Any]) -> list[Experiment]:
-        """An experiment for every way to learn."""
-        ways = settings.get("learn", self.learn)
+    def _experiments(self, settings: Mapping[str, Any]) -> list[Experiment]:
+        """An experiment for every objective."""
         own: dict[str, Any] = {"arch": self.arch, "aggr": self.aggr}
         if self.learn == ("supervised",):
             own["dropout"] = "auto"
-        return [Experiment.of({**own, **settings, "learn": learn}) for learn in ways]
+        objectives = settings.get("learn", self.learn)
+        return [Experiment.of({**own, **settings, "learn": objective}) for objective in objectives]
 
 
 TABLE_3 = ComparisonTable("table3", ("gcn",), aggr=PAPER["table3"].rows)

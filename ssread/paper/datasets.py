@@ -1,4 +1,4 @@
-"""The paper's datasets one after another: that with the least to do first, and none stops the others."""
+"""The paper's datasets, loaded and trained one after another."""
 
 from collections.abc import Callable, Sequence
 
@@ -14,56 +14,58 @@ from ssread.paper.registry import Context
 from ssread.paper.stored_results import StoredResults
 from ssread.published.datasets import TABLE_1
 
-__all__ = ["nearly_done_first", "paper_dataset", "train_datasets"]
+__all__ = ["least_missing_first", "paper_dataset", "train_datasets"]
 
 
 def train_datasets(
-    context: Context, datasets: Sequence[str], experiment: Experiment, work: Callable[[GraphSet, Watch], None]
+    context: Context, datasets: Sequence[str], experiment: Experiment, train: Callable[[GraphSet, Watch], None]
 ) -> list[str]:
-    """Does the work of every dataset; nothing where the context says not to train.
+    """Calls ``train`` for every dataset, the one that lacks least first; does nothing if ``context.train`` is False.
+
+    A dataset that cannot be loaded or trained does not stop the others.
 
     Args:
-        context: What the work is done with.
-        datasets: Their names.
-        experiment: Whose trainings are counted to see which dataset lacks least.
-        work: Given a dataset, and whom to tell of progress.
+        context: What the table or figure is made with.
+        datasets: Names of the datasets.
+        experiment: The experiment whose missing trainings are counted.
+        train: Called with a dataset and a progress callback.
 
     Returns:
-        A sentence for every dataset that could not be done, to be raised when the others have been shown.
+        A sentence for every dataset that failed, to be raised once the results of the others are shown.
     """
     if not context.train:
         return []
-    context.console.print(f"On {context.runner!r}", markup=False, highlight=False)
+    context.print_line(f"On {context.runner!r}")
     problems = []
-    for dataset in nearly_done_first(context.trainings(), datasets, experiment):
+    for dataset in least_missing_first(context.trainings(), datasets, experiment):
         try:
             graphs = paper_dataset(dataset)
-            with TrainingProgress(dataset, context.console) as live:
-                work(graphs, live.watch)
+            with TrainingProgress(dataset, context.console) as progress:
+                train(graphs, progress.watch)
         except InputError as error:
-            problems.append(f"{dataset} is not done: {error}")
-            context.console.print(problems[-1], markup=False, highlight=False)
+            problems.append(f"{dataset} failed: {error}")
+            context.print_line(problems[-1])
     return problems
 
 
-def nearly_done_first(rows: pd.DataFrame, datasets: Sequence[str], experiment: Experiment) -> list[str]:
-    """Datasets by how many trainings of an experiment they lack; among equals the smaller first."""
+def least_missing_first(rows: pd.DataFrame, datasets: Sequence[str], experiment: Experiment) -> list[str]:
+    """Datasets by the number of missing trainings of an experiment; ties: the smaller dataset first."""
     sizes = {row.name: row.graphs * row.mean_nodes for row in TABLE_1}
 
-    def lacks(dataset: str) -> tuple[int, float]:
+    def missing(dataset: str) -> tuple[int, float]:
         done, total = StoredResults(rows, dataset, experiment).progress()
         return total - done, sizes[dataset]
 
-    return sorted(datasets, key=lacks)
+    return sorted(datasets, key=missing)
 
 
 def paper_dataset(name: str) -> GraphSet:
-    """A dataset of the paper, loaded; a sentence where what has this name is another one."""
+    """Loads a dataset of the paper; raises an ``InputError`` if its sizes are not those of Table I."""
     graphs = load(name)
     row = next(row for row in TABLE_1 if row.name == name)
     if not row.agrees_with(graphs.statistics()):
         raise InputError(
-            f"What is here as {name} is not the paper's dataset: its sizes differ from Table I (ssread datasets shows "
-            "both). Remove it from the data folder or the mirror."
+            f"This {name} is not the paper's dataset: its sizes differ from Table I (ssread datasets shows both). "
+            "Remove it from the data folder or the mirror."
         )
     return graphs

@@ -7,51 +7,46 @@ import torch
 from ssread.draw import Panel, activation_colours, draw_panels, drawings
 from ssread.draw.palette import AGAINST, FOR
 from ssread.explain import activation, probabilities
-from ssread.paper.mutag_models import POSITIONS, is_there, model_of, mutag, page_text
-from ssread.paper.registry import Context, Progress
+from ssread.paper.mutag_figure import POSITIONS, MutagFigure, MutagModels
 
-__all__ = ["progress", "run"]
+__all__ = ["FIGURE_6"]
 
-NAME = "figure6"
 PER_CLASS = 2
-SURE = 0.9  # as in the paper
+CONFIDENT = 0.9  # as in the paper
 
 
-def progress(context: Context) -> Progress:
-    """Whether it has been drawn."""
-    return is_there(context, NAME)
-
-
-def run(context: Context) -> list[Path]:
-    """Trains both readouts on MUTAG and draws test molecules that both classify rightly and surely."""
-    if not context.train:
-        return []
-    graphs, fold = mutag()
-    test = graphs[fold.test]
+def _draw(models: MutagModels, stem: Path) -> tuple[list[Path], str]:
+    """Draws the test molecules that both models classify correctly with the most confidence, a row per readout."""
+    test = models.graphs[models.fold.test]
     assert test.y is not None
-    models = {
-        "SSRead": model_of(context, graphs, name="gcn", readout="ssread", num_positions=POSITIONS),
-        "GRead": model_of(context, graphs, name="gcn", readout="global"),
+    readouts = {
+        "SSRead": models.train(name="gcn", readout="ssread", num_positions=POSITIONS),
+        "GRead": models.train(name="gcn", readout="global"),
     }
-    told = torch.stack([probabilities(model, test) for model in models.values()])
-    least = told.gather(2, test.y.expand(2, -1).unsqueeze(2)).squeeze(2).amin(dim=0)  # of the right class, by either
+    by_model = torch.stack([probabilities(model, test) for model in readouts.values()])
+    of_own_class = by_model.gather(2, test.y.expand(2, -1).unsqueeze(2)).squeeze(2)
+    confidence = of_own_class.amin(dim=0)
     chosen: list[int] = []
     for number in range(test.num_classes):
         members = (test.y == number).nonzero().squeeze(1)
-        chosen += members[least[members].argsort(descending=True, stable=True)[:PER_CLASS]].tolist()
-    few = test[chosen]
-    assert few.y is not None
+        chosen += members[confidence[members].argsort(descending=True, stable=True)[:PER_CLASS]].tolist()
+    shown = test[chosen]
+    assert shown.y is not None
     rows = []
-    for name, model in models.items():
-        parts = activation(model, few, few.y).split(few.node_counts.tolist())
-        titles = [f"{name}, class {few.class_names[y]}" for y in few.y.tolist()]
-        painted = [activation_colours(part.tolist()) for part in parts]
-        rows.append([Panel(*panel) for panel in zip(drawings(few), painted, titles, strict=True)])
-    files = draw_panels(rows, context.folder(NAME) / NAME, {"for the class": FOR, "against it": AGAINST})
-    sure = int((least[chosen] > SURE).sum())
-    text = (
-        f"Of each class, the {PER_CLASS} test molecules (seed 0, fold 0) of which the less sure of both models is "
-        f"surest; of {sure} of these {len(chosen)} both give the right class more than {SURE:.0%}, as the paper asks. "
-        "Colours are activations for the molecule's own class, relative to its largest."
+    for name, model in readouts.items():
+        parts = activation(model, shown, shown.y).split(shown.node_counts.tolist())
+        titles = [f"{name}, class {shown.class_names[y]}" for y in shown.y.tolist()]
+        node_colours = [activation_colours(part.tolist()) for part in parts]
+        rows.append([Panel(*panel) for panel in zip(drawings(shown), node_colours, titles, strict=True)])
+    files = draw_panels(rows, stem, {"for the class": FOR, "against it": AGAINST})
+    confident = int((confidence[chosen] > CONFIDENT).sum())
+    caption = (
+        f"The {PER_CLASS} test molecules of each class (seed 0, fold 0) for which the lower of both models' "
+        f"probabilities of the right class is highest; for {confident} of these {len(chosen)} it is above "
+        f"{CONFIDENT:.0%}, as the paper requires. Colours are activations for the molecule's own class, relative to "
+        "its largest."
     )
-    return [*files, page_text(context, NAME, text)]
+    return files, caption
+
+
+FIGURE_6 = MutagFigure("figure6", _draw)

@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-from rich import box
-from rich.table import Table
 
 from ssread.common.figure_style import PALETTE, drawing, save
 from ssread.common.files import write_csv, write_text
@@ -17,11 +15,11 @@ from ssread.errors import InputError
 from ssread.evaluate.experiment import POSITIONS, Experiment
 from ssread.evaluate.protocol import compare_readouts, experiment_rule
 from ssread.evaluate.report import Cell
-from ssread.evaluate.statistics import format_p
 from ssread.evaluate.trainer import Watch
 from ssread.evaluate.trainings_csv import read_trainings
+from ssread.paper.comparison_columns import HEADINGS, comparison_columns
 from ssread.paper.datasets import train_datasets
-from ssread.paper.registry import PAPER, Context, Progress, heading
+from ssread.paper.registry import PAPER, Context, Progress
 from ssread.paper.stored_results import StoredResults
 
 if TYPE_CHECKING:
@@ -31,8 +29,8 @@ __all__ = ["GAMMAS", "Point", "page", "points", "progress", "run"]
 
 NAME = "figure7"
 GAMMAS = (0.0, 0.001, 0.01, 0.1, 1.0)
-HERE = PAPER[NAME].datasets
-HEADINGS = ["dataset", "varied", "K", "gamma", "pairs", "GRead", "SSRead", "difference", "p", "corrected p"]
+DATASETS = PAPER[NAME].datasets
+ALL_HEADINGS = ["dataset", "varied", "K", "gamma", *HEADINGS]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,11 +38,11 @@ class Point:
     """One point of a curve.
 
     Attributes:
-        dataset: Its name.
+        dataset: The name of the dataset.
         varied: ``K`` or ``gamma``.
-        positions: K; None while the K at which gamma is varied has not been chosen.
+        positions: K; None while the K for varying gamma has not been chosen.
         gamma: The smoothing.
-        cell: What was measured; None where that is missing.
+        cell: The result; None while it is missing.
     """
 
     dataset: str
@@ -55,53 +53,50 @@ class Point:
 
 
 def progress(context: Context) -> Progress:
-    """How many of the trainings the store has; Table III shares those over K."""
-    rows, base, datasets = context.trainings(), _base(context.settings), context.chosen_datasets(HERE)
+    """How many of the trainings the store has; those that vary K are also those of Table III."""
+    rows, base, datasets = context.trainings(), _base(context.settings), context.chosen_datasets(DATASETS)
     over_positions = sum(StoredResults(rows, dataset, base).progress()[1] for dataset in datasets)
     over_gamma = len(datasets) * sum(gamma != base.gamma for gamma in GAMMAS) * base.seeds * base.folds
     return Progress(len(_used(rows, datasets, base)), over_positions + over_gamma)
 
 
 def run(context: Context) -> list[Path]:
-    """Trains what is missing: first every K, then every gamma at the K that validation chose; draws what there is."""
-    base, chosen = _base(context.settings), context.chosen_datasets(HERE)
+    """Trains what is missing, first every K, then every gamma with the K that validation chose; draws what is done."""
+    base, datasets = _base(context.settings), context.chosen_datasets(DATASETS)
 
     def train(graphs: GraphSet, watch: Watch) -> None:
         compare_readouts(graphs, base, context.runner, context.store, watch)
         for experiment in _over_gamma(base, StoredResults(context.trainings(), graphs.name, base).positions):
             compare_readouts(graphs, experiment, context.runner, context.store, watch)
 
-    problems = train_datasets(context, chosen, base, train)
+    problems = train_datasets(context, datasets, base, train)
     rows = context.trainings()
-    curves = [point for dataset in HERE for point in points(rows, dataset, base)]
+    curves = [point for dataset in DATASETS for point in points(rows, dataset, base)]
     folder = context.folder(NAME)
-    table = Table(*HEADINGS, title=heading(NAME), box=box.SIMPLE)
-    for row in _rows([point for point in curves if point.dataset in chosen]):
-        table.add_row(*row)
-    context.console.print(table)
+    context.print_table(NAME, ALL_HEADINGS, _rows([point for point in curves if point.dataset in datasets]))
     files = [
         *draw(curves, folder / NAME),
         write_text(folder / f"{NAME}.md", _markdown(curves, base)),
-        write_csv(folder / "runs.csv", _used(rows, HERE, base)),
+        write_csv(folder / "runs.csv", _used(rows, DATASETS, base)),
     ]
     if problems:
         raise InputError(" ".join(problems))
     return files
 
 
-def page(folder: Path) -> str:
-    """The numbers under the picture, from every CSV file of trainings in a folder."""
-    rows, base = read_trainings(sorted(folder.glob("*.csv"))), _base({})
-    return _markdown([point for dataset in HERE for point in points(rows, dataset, base)], base)
+def page(folder: Path, settings: Mapping[str, Any]) -> str:
+    """The numbers below the picture, from every CSV file of trainings in a folder."""
+    rows, base = read_trainings(sorted(folder.glob("*.csv"))), _base(settings)
+    return _markdown([point for dataset in DATASETS for point in points(rows, dataset, base)], base)
 
 
 def points(rows: pd.DataFrame, dataset: str, base: Experiment) -> list[Point]:
-    """Both curves of a dataset, from trainings as :meth:`ssread.evaluate.Store.table` gives them.
+    """Both curves of a dataset.
 
     Args:
-        rows: The trainings.
-        dataset: Its name.
-        base: The base classifier with K and dropout by validation.
+        rows: Trainings as :meth:`ssread.evaluate.Store.table` returns them.
+        dataset: The name of the dataset.
+        base: The experiment of the base classifier, with K and dropout by validation.
     """
     best = StoredResults(rows, dataset, base).positions
     curves = [Point(dataset, "K", k, base.gamma, _cell(rows, dataset, base, k, base.gamma)) for k in POSITIONS]
@@ -110,7 +105,7 @@ def points(rows: pd.DataFrame, dataset: str, base: Experiment) -> list[Point]:
 
 
 def draw(curves: Sequence[Point], stem: Path) -> list[Path]:
-    """Draws the curves, a column per dataset; what is missing is named in the picture."""
+    """Draws the curves, a column per dataset; the picture names missing points."""
     datasets = list(dict.fromkeys(point.dataset for point in curves))
     with drawing(3.2 * len(datasets), 5.2) as figure:
         axes = figure.subplots(2, len(datasets), squeeze=False)
@@ -128,14 +123,15 @@ def draw(curves: Sequence[Point], stem: Path) -> list[Path]:
 
 
 def _draw_curve(axis: "Axes", curve: Sequence[Point]) -> None:
-    """SSRead with the standard deviation over seeds as bars, GRead as a line with a band."""
-    found = [(place, point.cell.comparison) for place, point in enumerate(curve) if point.cell is not None]
-    if found:
-        places = [place for place, _ in found]
-        means = [100 * comparison.candidate.mean for _, comparison in found]
-        deviations = [100 * comparison.candidate.sd for _, comparison in found]
-        axis.errorbar(places, means, deviations, color=PALETTE[1], marker="o", capsize=3, label="SSRead(sum)")
-        level, spread = 100 * found[0][1].baseline.mean, 100 * found[0][1].baseline.sd
+    """SSRead with the standard deviation over seeds as error bars, GRead as a line with a band."""
+    results = [(x, point.cell.comparison) for x, point in enumerate(curve) if point.cell is not None]
+    if results:
+        means = [100 * comparison.candidate.mean for _, comparison in results]
+        deviations = [100 * comparison.candidate.sd for _, comparison in results]
+        axis.errorbar(
+            [x for x, _ in results], means, deviations, color=PALETTE[1], marker="o", capsize=3, label="SSRead(sum)"
+        )
+        level, spread = 100 * results[0][1].baseline.mean, 100 * results[0][1].baseline.sd
         axis.axhline(level, color=PALETTE[0], linestyle="--", label="GRead(sum)")
         axis.axhspan(level - spread, level + spread, color=PALETTE[0], alpha=0.15, linewidth=0)
     else:
@@ -153,12 +149,12 @@ def _draw_curve(axis: "Axes", curve: Sequence[Point]) -> None:
 
 
 def _base(settings: Mapping[str, Any]) -> Experiment:
-    """The first cell of Table III, with its K and its dropout by validation; the candidates for K are the curve."""
+    """The first cell of Table III, with K and dropout by validation; the candidates for K are the curve over K."""
     return Experiment.of({"arch": "gcn", "aggr": "sum", "dropout": "auto", **settings})
 
 
 def _over_gamma(base: Experiment, positions: int | None) -> list[Experiment]:
-    """Every gamma but the usual one, which the curve over K has, at the K that was chosen."""
+    """Every gamma with the chosen K, without the default gamma, which the curve over K has."""
     if positions is None:
         return []
     return [dataclasses.replace(base, positions=positions, gamma=g) for g in GAMMAS if g != base.gamma]
@@ -184,21 +180,16 @@ def _cell(rows: pd.DataFrame, dataset: str, base: Experiment, positions: int | N
 def _rows(curves: Sequence[Point]) -> list[list[str]]:
     rows = []
     for point in curves:
-        where = [point.dataset, point.varied, str(point.positions or "-"), f"{point.gamma:g}"]
-        if point.cell is None:
-            rows.append([*where, "-", "missing", "missing", "missing", "-", "-"])
-            continue
-        found = point.cell.comparison
-        results = [f"{100 * part.mean:.2f} ({100 * part.sd:.2f})" for part in (found.baseline, found.candidate)]
-        p_values = [format_p(found.p), format_p(found.corrected_p)]
-        rows.append([*where, str(found.pairs), *results, f"{100 * found.difference:+.2f}", *p_values])
+        row = [point.dataset, point.varied, str(point.positions or "-"), f"{point.gamma:g}"]
+        rows.append([*row, *comparison_columns(None if point.cell is None else point.cell.comparison)])
     return rows
 
 
 def _markdown(curves: Sequence[Point], base: Experiment) -> str:
     rule = experiment_rule(base)
-    there = sum(point.cell is not None for point in curves)
+    complete = sum(point.cell is not None for point in curves)
     return (
-        f"{markdown_table(HEADINGS, _rows(curves))}\n{there} of {len(curves)} points are there. Accuracy in percent "
-        f"(standard deviation over seeds), GCN + SSRead(sum); gamma is varied at the K that validation chose. {rule}.\n"
+        f"{markdown_table(ALL_HEADINGS, _rows(curves))}\n{complete} of {len(curves)} points are complete. Accuracy in "
+        "percent (standard deviation over seeds), GCN + SSRead(sum); gamma is varied with the K that validation chose. "
+        f"{rule}.\n"
     )

@@ -1,4 +1,4 @@
-"""A table of the paper beside ours: cells that are there, cells that are missing, gaps between the two."""
+"""A table of the paper next to ours: complete cells, missing cells, gaps between the paper's results and ours."""
 
 import math
 import re
@@ -12,16 +12,18 @@ from rich.markup import escape
 from rich.table import Table
 
 from ssread.common.markdown import markdown_table
+from ssread.common.plain_json import without_nan
 from ssread.evaluate.report import Cell, Report
 from ssread.evaluate.statistics import Summary, format_p
+from ssread.paper.comparison_columns import mean_and_sd
 from ssread.paper.stored_results import MissingCell
 from ssread.published.results import PaperResult
 
 __all__ = ["WIDTH", "Gap", "PaperTable"]
 
-WIDTH = 140  # columns of a terminal that the table needs
+WIDTH = 140  # terminal columns that the table needs
 MISSING = "missing"
-FAR = 2.0  # standard deviations from which on a gap to the paper has to be explained
+FAR = 2.0  # standard deviations; a larger gap to the paper must be explained
 FLAG = "!"
 
 
@@ -30,14 +32,14 @@ class Gap:
     """A result of ours that is far from the paper's.
 
     Attributes:
-        dataset: Its name.
-        arch: The architecture's name, with what it learnt from where that is not the class.
+        dataset: The name of the dataset.
+        arch: The architecture, with its objective if that is not supervised.
         aggr: The aggregation.
         readout: ``GRead`` or ``SSRead``.
         paper: The paper's mean in percent.
-        ours: Ours.
-        deviations: Ours minus the paper's, in standard deviations of this difference.
-        explained: Whether a remark speaks of it.
+        ours: Our mean in percent.
+        deviations: Our mean minus the paper's, in standard deviations of this difference.
+        explained: Whether a remark explains it.
     """
 
     dataset: str
@@ -57,14 +59,14 @@ class Gap:
 
 @dataclass(frozen=True)
 class PaperTable:
-    """A table with both readouts, ours beside the paper's.
+    """A table of both readouts, our results next to the paper's.
 
     Args:
-        title: What the table is.
-        cells: Its cells in the order of the table.
+        title: The title of the table.
+        cells: Its cells in order.
         rule: How epochs and K were chosen: see :func:`ssread.evaluate.selection_rule`.
-        remarks: Written by hand. A line ``- NCI1, gcn, sum, SSRead: ...`` explains the gap that these words name, with
-            fewer of them (``- NCI1: ...``) every such gap.
+        remarks: Handwritten remarks. A line ``- NCI1, gcn, sum, SSRead: ...`` explains the gap of this cell and
+            readout, a line with fewer names (``- NCI1: ...``) all gaps that match them.
     """
 
     title: str
@@ -74,41 +76,41 @@ class PaperTable:
 
     @cached_property
     def report(self) -> Report:
-        """The cells that are there."""
+        """The report of the complete cells."""
         return Report([cell for cell in self.cells if isinstance(cell, Cell)], self.rule)
 
     @property
     def missing(self) -> list[MissingCell]:
-        """The cells that are not there yet."""
+        """The missing cells."""
         return [cell for cell in self.cells if isinstance(cell, MissingCell)]
 
     @cached_property
     def gaps(self) -> list[Gap]:
-        """Results further from the paper's than two standard deviations of the difference."""
+        """Results that differ from the paper's by more than two standard deviations of the difference."""
         explained = [
             set(re.split(r",\s*", names)) for names in re.findall(r"^- ([^:\n]+):", self.remarks, re.MULTILINE)
         ]
         gaps = []
         for cell in self.report.cells:
             for readout, ours, paper in _both(cell):
-                words = {cell.dataset, cell.arch, cell.learn, cell.aggr, readout}
+                names = {cell.dataset, cell.arch, cell.learn, cell.aggr, readout}
                 deviations = _deviations(ours, paper)
                 if paper is not None and abs(deviations) > FAR:
-                    known = any(names <= words for names in explained)
+                    has_remark = any(remark <= names for remark in explained)
                     where = (cell.dataset, cell.model, cell.aggr, readout)
-                    gaps.append(Gap(*where, paper.mean, 100 * ours.mean, deviations, known))
+                    gaps.append(Gap(*where, paper.mean, 100 * ours.mean, deviations, has_remark))
         return gaps
 
     @property
     def counts(self) -> dict[str, float]:
-        """In how many cells SSRead is better here, and in the whole table of the paper."""
+        """The number of cells in which SSRead is better, in our table and in the whole table of the paper."""
         pairs = [(cell.paper_global, cell.paper_ssread) for cell in self.cells]
         gains = [after.mean - before.mean for before, after in pairs if before is not None and after is not None]
-        found = [100 * cell.comparison.difference for cell in self.report.cells]
+        ours = [100 * cell.comparison.difference for cell in self.report.cells]
         return {
             **self.report.counts,
             "missing": len(self.missing),
-            "mean_gain": sum(found) / len(found) if found else math.nan,
+            "mean_gain": sum(ours) / len(ours) if ours else math.nan,
             "whole_table": len(self.cells),
             "paper_whole_better": sum(gain > 0 for gain in gains),
             "paper_whole_significantly_better": sum(after is not None and after.significant for _, after in pairs),
@@ -116,7 +118,7 @@ class PaperTable:
         }
 
     def summary(self) -> list[str]:
-        """The counts in sentences, the paper's beside ours."""
+        """The counts in sentences, ours and the paper's."""
         n = self.counts
         sentences = []
         if n["missing"]:
@@ -140,14 +142,14 @@ class PaperTable:
         return sentences
 
     def markdown(self) -> str:
-        """For a document: the table, the counts, the gaps, the notes."""
+        """The table, the counts, the gaps and the notes in Markdown."""
         headings = ["dataset", "model", "aggregation", "K", "pairs", "GRead, paper", "ours", "SSRead, paper", "ours"]
         headings += ["gain, paper", "ours, 95 % interval", "p", "corrected p", "Holm p", "finding"]
         parts = [markdown_table(headings, self._rows()).strip(), " ".join(self.summary())]
         if self.gaps:
             lines = [f"- {gap}" for gap in self.gaps]
             parts += [
-                f"{FLAG}: further from the paper than two standard deviations of the difference:",
+                f"{FLAG}: differs from the paper by more than two standard deviations of the difference:",
                 "\n".join(lines),
             ]
         if self.report.cells:
@@ -155,7 +157,7 @@ class PaperTable:
         return "\n\n".join(parts) + "\n"
 
     def table(self) -> Table:
-        """For the terminal, from WIDTH columns on."""
+        """The table for a terminal of at least WIDTH columns."""
         notes = [*self.summary(), *(f"{FLAG} {gap}" for gap in self.gaps)]
         notes += self.report.notes if self.report.cells else []
         table = Table(title=self.title, box=box.SIMPLE, pad_edge=False, caption_justify="left")
@@ -167,18 +169,17 @@ class PaperTable:
         table.add_column("finding")
         for row in self._rows():
             dataset, arch, aggr, k, _, *papers_and_ours, paper_gain, gain, p, _, _, finding = map(escape, row)
-            short = [
-                re.sub(r" \(.*\)", "", text) if place % 2 == 0 else text for place, text in enumerate(papers_and_ours)
-            ]
-            table.add_row(dataset, arch, aggr, k, *short, paper_gain, gain.split(" ")[0], p, finding)
+            paper_global, ours_global, paper_ssread, ours_ssread = papers_and_ours
+            means = (_without_sd(paper_global), ours_global, _without_sd(paper_ssread), ours_ssread)
+            table.add_row(dataset, arch, aggr, k, *means, paper_gain, gain.split(" ")[0], p, finding)
         return table
 
     def as_dict(self) -> dict[str, Any]:
-        """For programs: plain values ready for JSON, None where there is no number."""
-        return {
+        """The table as plain values for JSON, None where there is no number."""
+        content = {
             **self.report.as_dict(),
             "table": self.title,
-            "counts": {name: value if math.isfinite(value) else None for name, value in self.counts.items()},
+            "counts": self.counts,
             "gaps": [asdict(gap) for gap in self.gaps],
             "missing": [
                 {
@@ -189,9 +190,10 @@ class PaperTable:
                 for cell in self.missing
             ],
         }
+        return without_nan(content)
 
     def _rows(self) -> Iterable[list[str]]:
-        """A row per cell, as text; what is missing says so."""
+        """A row of text per cell."""
         flagged = {(gap.dataset, gap.arch, gap.aggr, gap.readout) for gap in self.gaps}
         holm = iter(self.report.holm)
         for cell in self.cells:
@@ -201,33 +203,36 @@ class PaperTable:
             if cell.paper_global is not None and cell.paper_ssread is not None:
                 gain = f"{cell.paper_ssread.mean - cell.paper_global.mean:+.2f}"
             if isinstance(cell, MissingCell):
-                there = f"{cell.done} of {cell.total} trainings" if cell.done else MISSING
-                yield [*where, "-", "-", papers[0], MISSING, papers[1], MISSING, gain, MISSING, "-", "-", "-", there]
+                done = f"{cell.done} of {cell.total} trainings" if cell.done else MISSING
+                yield [*where, "-", "-", papers[0], MISSING, papers[1], MISSING, gain, MISSING, "-", "-", "-", done]
                 continue
-            found = cell.comparison
-            ours = [f"{_points(result)}{FLAG * ((*where, readout) in flagged)}" for readout, result, _ in _both(cell)]
-            low, high = (100 * end for end in found.interval)
+            comparison = cell.comparison
+            ours = [
+                f"{mean_and_sd(result)}{FLAG * ((*where, readout) in flagged)}" for readout, result, _ in _both(cell)
+            ]
+            low, high = (100 * end for end in comparison.interval)
             interval = f" [{low:.2f}, {high:.2f}]" if math.isfinite(low) else ""
-            p_values = [format_p(p) for p in (found.p, found.corrected_p, next(holm))]
-            figures = [papers[0], ours[0], papers[1], ours[1], gain, f"{100 * found.difference:+.2f}{interval}"]
-            yield [*where, str(cell.num_positions), str(found.pairs), *figures, *p_values, found.finding]
+            p_values = [format_p(p) for p in (comparison.p, comparison.corrected_p, next(holm))]
+            numbers = [papers[0], ours[0], papers[1], ours[1], gain, f"{100 * comparison.difference:+.2f}{interval}"]
+            yield [*where, str(cell.num_positions), str(comparison.pairs), *numbers, *p_values, comparison.finding]
 
 
 def _both(cell: Cell) -> list[tuple[str, Summary, PaperResult | None]]:
-    found = cell.comparison
-    return [("GRead", found.baseline, cell.paper_global), ("SSRead", found.candidate, cell.paper_ssread)]
+    """The name, our result and the paper's result of both readouts."""
+    comparison = cell.comparison
+    return [("GRead", comparison.baseline, cell.paper_global), ("SSRead", comparison.candidate, cell.paper_ssread)]
 
 
 def _deviations(ours: Summary, paper: PaperResult | None) -> float:
-    """Ours minus the paper's in standard deviations of the difference; one seed has none, the paper's stands in."""
+    """Ours minus the paper's in standard deviations of the difference; for one seed the paper's is taken for both."""
     if paper is None or not math.isfinite(ours.mean):
         return 0.0
     own = 100 * ours.sd if ours.sd_over == "seeds" else paper.std
     return (100 * ours.mean - paper.mean) / math.hypot(own, paper.std)
 
 
-def _points(result: Summary) -> str:
-    return f"{100 * result.mean:.2f} ({100 * result.sd:.2f})" if math.isfinite(result.mean) else "failed"
+def _without_sd(text: str) -> str:
+    return re.sub(r" \(.*\)", "", text)
 
 
 def _paper(result: PaperResult | None) -> str:

@@ -1,18 +1,19 @@
-"""Every table and figure of the paper by name, and what each needs to be made here.
+"""The registry: every table and figure of the paper by name, and the code that makes it.
 
-A table or figure joins with one line in :data:`PAPER` that names its code, ``module`` or ``module:object``, which is
-imported when it is needed. The code is anything with these two functions (see :class:`Item`):
+To add a table or figure, add a line to :data:`PAPER` that names its code, ``module`` or ``module:object``, which is
+imported when it is needed. The code has these two functions (see :class:`Item`):
 
-    def progress(context: Context) -> Progress: ...    # how much of it is there; quick, no dataset is loaded
-    def run(context: Context) -> list[Path]: ...       # makes what is missing, shows it, writes it; gives the files
+    def progress(context: Context) -> Progress: ...    # how much of it is done; quick, loads no dataset
+    def run(context: Context) -> list[Path]: ...       # makes what is missing, prints and writes it; returns the files
 
-``run`` does only what is missing, so that it goes on after a kill, trains nothing where ``context.train`` is False (it
-then shows what there is), prints to ``context.console`` and writes into ``context.folder(name)``: ``NAME.md`` for
-people, pictures as ``NAME.svg`` and ``NAME.png`` (:mod:`ssread.common.figure_style`), CSV files for programs. That
-folder, copied to ``results/NAME`` with a ``remarks.md`` by hand, is what ``docs/results.py`` puts on the results page.
-Where that page is to be made anew from CSV files, such as those of several machines, the code has a third function:
+``run`` makes only what is missing, so that it can continue after a kill. It trains nothing if ``context.train`` is
+False, and then shows what is done. It prints to ``context.console`` and writes into ``context.folder(name)``:
+``NAME.md`` for people, pictures as ``NAME.svg`` and ``NAME.png`` (:mod:`ssread.common.figure_style`), CSV files for
+programs. A copy of that folder in ``results/RECIPE/NAME``, with a handwritten ``remarks.md``, goes onto the results
+page (``docs/results.py``). If that page is to be made from the CSV files of several machines, the code has a third
+function:
 
-    def page(folder: Path) -> str: ...                 # Markdown
+    def page(folder: Path, settings: Mapping) -> str: ...    # Markdown; settings name the recipe
 
 Importing this module imports no torch, so that a wrong name is refused at once.
 """
@@ -20,18 +21,21 @@ Importing this module imports no torch, so that a wrong name is refused at once.
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
+from rich import box
 from rich.console import Console
+from rich.table import Table
 
 from ssread.common.files import make_folder
 from ssread.errors import InputError
 from ssread.models.architectures import ARCHITECTURES
 from ssread.published.datasets import TABLE_1, canonical_name
+from ssread.train.recipes import DEFAULT
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,16 +45,16 @@ if TYPE_CHECKING:
 
 __all__ = ["DATASETS", "PAPER", "Context", "Entry", "Item", "Progress", "check_parts", "heading", "item"]
 
-#: The paper's, in the order of Table I.
+#: The paper's datasets, in the order of Table I.
 DATASETS = tuple(row.name for row in TABLE_1)
 
 
 class Progress(NamedTuple):
-    """How much of a table or figure is there.
+    """How much of a table or figure is done.
 
     Attributes:
-        done: Parts that are there.
-        total: Parts in all.
+        done: Number of parts that are done.
+        total: Number of all parts.
         unit: What a part is.
     """
 
@@ -58,23 +62,33 @@ class Progress(NamedTuple):
     total: int
     unit: str = "trainings"
 
+    @classmethod
+    def sum(cls, counts: Iterable[tuple[int, int]]) -> Progress:
+        """Adds up (done, total) pairs of trainings.
+
+        >>> Progress.sum([(1, 2), (3, 3)])
+        Progress(done=4, total=5, unit='trainings')
+        """
+        pairs = list(counts)
+        return cls(sum(done for done, _ in pairs), sum(total for _, total in pairs))
+
 
 @dataclass(frozen=True)
 class Context:
     """What a table or figure is made with.
 
     Attributes:
-        store: Keeps the trainings; several tables share some.
+        store: Keeps the trainings, some of which several tables share.
         out: The folder that everything is written to.
-        datasets: Those wanted, by name; none for all that the paper has there.
-        rows: Rows of a table wanted, such as ``sum`` or ``gin``; none for all.
-        settings: What differs from the paper's protocol: fields of :class:`ssread.evaluate.experiment.Experiment` and
+        datasets: Names of the chosen datasets; empty for all of a table or figure.
+        rows: The chosen rows of a table, such as ``sum`` or ``gin``; empty for all.
+        settings: Deviations from the paper's protocol: fields of :class:`ssread.evaluate.experiment.Experiment` and
             of :class:`ssread.train.Training`, such as ``seeds`` or ``folds``.
-        train: Whether what is missing is made; if not, what there is is shown.
-        device: ``cpu``, ``cuda``, or ``auto`` for a GPU where there is one.
-        workers: Worker processes on a CPU, by default one per core.
+        train: Whether to make what is missing, or only to show what is done.
+        device: ``cpu``, ``cuda``, or ``auto`` for a GPU if there is one.
+        workers: Worker processes, by default one per core on a CPU and at most 3 on a GPU.
         on: ``here``, or a Ray cluster.
-        console: For people.
+        console: Where tables and progress are printed.
     """
 
     store: Store
@@ -90,36 +104,52 @@ class Context:
 
     @cached_property
     def runner(self) -> Runner:
-        """Where trainings happen."""
+        """Where trainings run."""
         from ssread.evaluate.runners import make_runner
 
-        return make_runner(self.device, self.workers, self.on, lambda text: self.console.print(text, markup=False))
+        return make_runner(self.device, self.workers, self.on, self.print_line)
 
     def trainings(self) -> pd.DataFrame:
-        """What the store holds now, a row per training: see :meth:`Store.table`."""
+        """The trainings in the store, one per row: see :meth:`Store.table`."""
         return self.store.table()
 
+    def folder_of(self, name: str) -> Path:
+        """The folder of a table or figure; recipes other than the default one have their own."""
+        recipe = self.settings.get("recipe", DEFAULT)
+        return self.out / (name if recipe == DEFAULT else f"{name}-{recipe}")
+
     def folder(self, name: str) -> Path:
-        """Where a table or figure writes its files."""
-        return make_folder(self.out / name)
+        """As :meth:`folder_of`; made if there is none."""
+        return make_folder(self.folder_of(name))
 
-    def chosen_datasets(self, there: Sequence[str] = DATASETS) -> list[str]:
-        """The datasets wanted among those that a table or figure has, by their TU names."""
-        return _chosen("dataset", [canonical_name(name) or name for name in self.datasets], there)
+    def chosen_datasets(self, available: Sequence[str] = DATASETS) -> list[str]:
+        """The TU names of the chosen datasets among those of a table or figure."""
+        return _chosen("dataset", [canonical_name(name) or name for name in self.datasets], available)
 
-    def chosen_rows(self, there: Sequence[str]) -> list[str]:
-        """The rows wanted among those that a table has."""
-        return _chosen("row", self.rows, there)
+    def chosen_rows(self, available: Sequence[str]) -> list[str]:
+        """The chosen rows among those of a table."""
+        return _chosen("row", self.rows, available)
+
+    def print_table(self, name: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+        """Prints the numbers of a table or figure."""
+        table = Table(*headings, title=heading(name), box=box.SIMPLE)
+        for row in rows:
+            table.add_row(*row)
+        self.console.print(table)
+
+    def print_line(self, text: str) -> None:
+        """Prints plain text."""
+        self.console.print(text, markup=False, highlight=False)
 
 
 class Item(Protocol):
-    """A table or figure that can be made: see the top of this module."""
+    """The code of a table or figure: see the top of this module."""
 
     def progress(self, context: Context) -> Progress:
-        """How much of it is there."""
+        """Returns how much of it is done."""
 
     def run(self, context: Context) -> list[Path]:
-        """Makes what is missing, shows and writes it; the files."""
+        """Makes what is missing, prints and writes it; returns the files."""
 
 
 class Entry(NamedTuple):
@@ -127,20 +157,20 @@ class Entry(NamedTuple):
 
     Attributes:
         title: What it shows.
-        code: ``module`` or ``module:object`` that makes it; empty where nothing can be made.
-        remark: Why nothing can be made.
-        datasets: Those that it is about.
-        rows: The rows that can be chosen; none where it is made as a whole.
+        code: ``module`` or ``module:object`` that makes it; empty if there is nothing to make.
+        remark: Why there is nothing to make.
+        datasets: Those that it covers.
+        rows: The rows that can be chosen; none if it is made as a whole.
     """
 
     title: str
     code: str = ""
-    remark: str = "not yet"
+    remark: str = ""
     datasets: tuple[str, ...] = DATASETS
     rows: tuple[str, ...] = ()
 
 
-SCHEME = "a scheme: nothing to measure"
+DIAGRAM = "a diagram: nothing to measure"
 IN_TABLE_2 = tuple(name for name, architecture in ARCHITECTURES.items() if architecture.paper is not None)
 
 #: In the order of the paper.
@@ -158,19 +188,19 @@ PAPER = {
         rows=tuple(name for name in IN_TABLE_2 if name != "gcn"),
     ),
     "table5": Entry("learning without labels", "ssread.paper.comparison_tables:TABLE_5", rows=("infograph", "graphcl")),
-    "figure1": Entry("node vectors by t-SNE", "ssread.paper.figure1", datasets=("MUTAG",)),
-    "figure2": Entry("architecture of a graph classifier", remark=SCHEME),
-    "figure3": Entry("structural semantic readout", remark=SCHEME),
+    "figure1": Entry("node vectors by t-SNE", "ssread.paper.figure1:FIGURE_1", datasets=("MUTAG",)),
+    "figure2": Entry("architecture of a graph classifier", remark=DIAGRAM),
+    "figure3": Entry("structural semantic readout", remark=DIAGRAM),
     "figure4": Entry("structural properties from graph vectors", "ssread.paper.figure4", datasets=("MUTAG",)),
-    "figure5": Entry("positions beside poolings", "ssread.paper.figure5", datasets=("MUTAG",)),
-    "figure6": Entry("class activation", "ssread.paper.figure6", datasets=("MUTAG",)),
+    "figure5": Entry("positions compared with poolings", "ssread.paper.figure5:FIGURE_5", datasets=("MUTAG",)),
+    "figure6": Entry("class activation", "ssread.paper.figure6:FIGURE_6", datasets=("MUTAG",)),
     "figure7": Entry("sensitivity to K and gamma", "ssread.paper.figure7", datasets=("MUTAG", "NCI1", "IMDB-MULTI")),
     "figure8": Entry("training time against K", "ssread.paper.figure8", datasets=("NCI1", "DD"), rows=IN_TABLE_2),
 }
 
 
 def heading(name: str) -> str:
-    """What a table or figure is called in a document.
+    """The heading of a table or figure in a document.
 
     >>> heading("table4"), heading("figure8")
     ('Table IV: five more classifiers', 'Figure 8: training time against K')
@@ -181,7 +211,7 @@ def heading(name: str) -> str:
 
 
 def _entry(name: str) -> Entry:
-    """The entry of a table or figure that can be made."""
+    """The entry of a table or figure that can be made, by name."""
     entry = PAPER.get(name)
     if entry is None:
         raise InputError(f"The paper has no {name!r}. Choose from {', '.join(PAPER)}.")
@@ -204,8 +234,8 @@ def check_parts(name: str, datasets: Sequence[str], rows: Sequence[str]) -> None
     _chosen("row", rows, entry.rows)
 
 
-def _chosen(what: str, wanted: Sequence[str], there: Sequence[str]) -> list[str]:
-    for name in wanted:
-        if name not in there:
-            raise InputError(f"There is no {what} {name!r} here. Choose from {', '.join(there)}.")
-    return [name for name in there if name in wanted or not wanted]
+def _chosen(kind: str, chosen: Sequence[str], available: Sequence[str]) -> list[str]:
+    for name in chosen:
+        if name not in available:
+            raise InputError(f"There is no {kind} {name!r} here. Choose from {', '.join(available)}.")
+    return [name for name in available if name in chosen or not chosen]

@@ -1,7 +1,8 @@
-"""What a list of trainings says of an experiment, also while some are missing; nothing is trained or loaded here."""
+"""The results of experiments, as far as they are among stored trainings. Nothing is trained or loaded here."""
 
 import dataclasses
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,18 +21,18 @@ from ssread.evaluate.store import aggregation_name
 from ssread.published.results import paper_result
 from ssread.train.runs import Run, Training
 
-__all__ = ["MissingCell", "StoredResults"]
+__all__ = ["MissingCell", "StoredResults", "all_results"]
 
-ABSENT = -1
+MISSING = -1
 
 
 @dataclass(frozen=True)
 class MissingCell(TableCell):
-    """A cell without one seed whose folds were all trained with both readouts.
+    """A cell without a seed whose folds were all trained with both readouts.
 
     Attributes:
-        done: Trainings of the cell that are there.
-        total: Those it needs.
+        done: The number of trainings of the cell that are stored.
+        total: The number of trainings that it needs.
     """
 
     done: int
@@ -39,65 +40,67 @@ class MissingCell(TableCell):
 
 
 class StoredResults:
-    """The trainings of one dataset that belong to an experiment.
+    """The stored trainings of an experiment on one dataset.
 
-    A seed counts when all of its folds are there: K is chosen over the seeds that every candidate has, a cell is
-    compared over those that both readouts have. When nothing is missing this is what
+    A seed counts once all of its folds are trained: K is chosen over the seeds that all candidates have, and a cell is
+    compared over the seeds that both readouts have. If nothing is missing, the cells are those that
     :func:`ssread.evaluate.protocol.compare_readouts` reports.
 
     Args:
-        rows: Trainings as :meth:`ssread.evaluate.Store.table` gives them, of any datasets and settings. Of two for the
-            same training the first counts; of two datasets of one name the one with more trainings.
+        rows: Trainings as :meth:`ssread.evaluate.Store.table` returns them, of any datasets and settings. If a training
+            occurs twice, the first row counts; of two datasets of one name, the one with more trainings.
         dataset: The name of the dataset.
-        experiment: What is compared, and how; its metric is the accuracy.
+        experiment: The experiment; its metric is the accuracy.
+
+    Attributes:
+        dataset: The name of the dataset.
+        experiment: The experiment, with its dropout as soon as that can be chosen.
+        dropout_chosen: Whether its dropout is given or could be chosen.
     """
 
     def __init__(self, rows: pd.DataFrame, dataset: str, experiment: Experiment):
         self.dataset = dataset
         rule = selection(experiment.training, experiment.learn, experiment.task)
         rows = rows[(rows["dataset"] == dataset) & (rows["selection"] == rule)]
-        wanted = canonical_json(dataclasses.asdict(experiment.training))
-        same = [text for text in rows["training"].unique() if _with_defaults(text) == wanted]
-        rows = rows[rows["training"].isin(same)]
+        training = canonical_json(dataclasses.asdict(experiment.training))
+        equal = [text for text in rows["training"].unique() if _with_defaults(text) == training]
+        rows = rows[rows["training"].isin(equal)]
         if rows["fingerprint"].nunique() > 1:
             rows = rows[rows["fingerprint"] == rows["fingerprint"].value_counts(sort=True).index[0]]
         self._rows = rows.drop_duplicates("run")
-        self._places = {text: place for place, text in enumerate(self._rows["run"])}
-        self._dropouts = experiment.dropouts()
-        self.experiment = self._dropouts[0]
-        self.settled = len(self._dropouts) == 1
-        groups = [self._rows_of(*choice.base, None, choice) for choice in self._dropouts]
-        if not self.settled and (seeds := _complete(*groups)).any():
-            accuracies = [self._values("valid_accuracy", places[seeds]) for places in groups]
-            self.experiment = best_dropout(self._dropouts, [v[np.isfinite(v)].tolist() for v in accuracies])
-            self.settled = True
+        self._row_of = {text: row for row, text in enumerate(self._rows["run"])}
+        self._candidates = experiment.dropouts()
+        self.experiment = self._candidates[0]
+        self.dropout_chosen = len(self._candidates) == 1
+        if not self.dropout_chosen:
+            groups = [self._rows_of(*candidate.base, None, candidate) for candidate in self._candidates]
+            if (seeds := _complete(*groups)).any():
+                self.experiment = best_dropout(self._candidates, self._valid_accuracies(groups, seeds))
+                self.dropout_chosen = True
 
     @cached_property
     def positions(self) -> int | None:
-        """The K of SSRead: the one given, or that of the best validation accuracy, or None while that is not known."""
-        if not self.settled:
+        """The K of SSRead: given, or of the best validation accuracy; None while it cannot be chosen."""
+        if not self.dropout_chosen:
             return None
         if self.experiment.positions is not None:
             return self.experiment.positions
-        candidates = [self._rows_of(*self.experiment.base, k) for k in POSITIONS]
-        seeds = _complete(*candidates)
-        if not seeds.any():
-            return None
-        accuracies = [self._values("valid_accuracy", places[seeds]) for places in candidates]
-        return best_positions([values[np.isfinite(values)].tolist() for values in accuracies], self.experiment.base)
+        groups = [self._rows_of(*self.experiment.base, k) for k in POSITIONS]
+        seeds = _complete(*groups)
+        return best_positions(self._valid_accuracies(groups, seeds), self.experiment.base) if seeds.any() else None
 
     def progress(self) -> tuple[int, int]:
-        """How many of the trainings there are, of how many."""
-        texts = self._texts()
-        unknown = 0  # with SSRead, while K is not known; those of the base classifier are among the candidates
+        """The number of stored trainings, and of all trainings."""
+        needed = self._needed()
+        later = 0  # trainings with SSRead while K is not chosen; those of the base classifier are among the candidates
         if self.positions is None:
             others = [cell for cell in self.experiment.cells() if cell != self.experiment.base]
-            unknown = len(others) * self.experiment.seeds * self.experiment.folds
-        return len(texts & self._places.keys()), len(texts) + unknown
+            later = len(others) * self.experiment.seeds * self.experiment.folds
+        return len(needed & self._row_of.keys()), len(needed) + later
 
     def used(self) -> pd.DataFrame:
         """The rows of these trainings."""
-        return self._rows[self._rows["run"].isin(self._texts())]
+        return self._rows[self._rows["run"].isin(self._needed())]
 
     def cells(self) -> list[Cell | MissingCell]:
         """Every cell of the experiment."""
@@ -105,58 +108,73 @@ class StoredResults:
 
     def _cell(self, arch: str, aggr: Aggr) -> Cell | MissingCell:
         name, learn, task = aggregation_name(arch, aggr), self.experiment.learn, self.experiment.task
-        known: dict[str, Any] = {"learn": learn, "task": task}
+        common: dict[str, Any] = {"learn": learn, "task": task}
         if task == "class":
             for readout in ("global", "ssread"):
-                known[f"paper_{readout}"] = paper_result(self.dataset, arch, aggr, readout, learn)
+                common[f"paper_{readout}"] = paper_result(self.dataset, arch, aggr, readout, learn)
         before = self._rows_of(arch, aggr, None)
-        after = np.full_like(before, ABSENT) if self.positions is None else self._rows_of(arch, aggr, self.positions)
+        after = np.full_like(before, MISSING) if self.positions is None else self._rows_of(arch, aggr, self.positions)
         seeds = _complete(before, after)
         if self.positions is None or not seeds.any():
-            done = int((before != ABSENT).sum() + (after != ABSENT).sum())
-            return MissingCell(self.dataset, arch, name, done, before.size + after.size, **known)
-        scores = [self._values("test_accuracy", places[seeds]) for places in (before, after)]
-        found = compare(*scores, test_to_train=self.experiment.test_to_train, margin=self.experiment.margin / 100)
-        return Cell(self.dataset, arch, name, self.positions, found, **known)
+            done = int((before != MISSING).sum() + (after != MISSING).sum())
+            return MissingCell(self.dataset, arch, name, done, before.size + after.size, **common)
+        scores = [self._values("test_accuracy", rows[seeds]) for rows in (before, after)]
+        ratio, margin = self.experiment.test_to_train, self.experiment.margin / 100
+        comparison = compare(*scores, test_to_train=ratio, margin=margin)
+        return Cell(self.dataset, arch, name, self.positions, comparison, **common)
 
-    def _texts(self) -> set[str]:
-        """All trainings of the experiment, as far as K is known."""
+    def _needed(self) -> set[str]:
+        """All trainings of the experiment, without those with SSRead while K is not chosen."""
         groups: list[tuple[str, Aggr, int | None]] = [(arch, aggr, None) for arch, aggr in self.experiment.cells()]
         if self.experiment.positions is None:
             groups += [(*self.experiment.base, k) for k in POSITIONS]
         if self.positions is not None:
             groups += [(arch, aggr, self.positions) for arch, aggr in self.experiment.cells()]
-        texts = {_text(run) for group in groups for run in trainings(self.experiment, *group)}
-        chosen_from = self._dropouts if len(self._dropouts) > 1 else []
-        return texts | {_text(run) for choice in chosen_from for run in trainings(choice, *choice.base, None)}
+        needed = {_as_text(run) for group in groups for run in trainings(self.experiment, *group)}
+        if len(self._candidates) == 1:
+            return needed
+        for candidate in self._candidates:
+            needed |= {_as_text(run) for run in trainings(candidate, *candidate.base, None)}
+        return needed
 
     def _rows_of(
         self, arch: str, aggr: Aggr, positions: int | None, experiment: Experiment | None = None
     ) -> np.ndarray:
-        """The places of a classifier's trainings among the rows, [seeds, folds]; ABSENT where there is none."""
+        """The row of every training of a classifier, [seeds, folds]; MISSING where there is none."""
         runs = trainings(experiment or self.experiment, arch, aggr, positions)
-        places = [self._places.get(_text(run), ABSENT) for run in runs]
-        return np.array(places).reshape(self.experiment.seeds, self.experiment.folds)
+        rows = [self._row_of.get(_as_text(run), MISSING) for run in runs]
+        return np.array(rows).reshape(self.experiment.seeds, self.experiment.folds)
 
-    def _values(self, column: str, places: np.ndarray) -> np.ndarray:
-        return self._rows[column].to_numpy(dtype=float)[places]
+    def _valid_accuracies(self, groups: Iterable[np.ndarray], seeds: np.ndarray) -> list[list[float]]:
+        """The validation accuracies of every group of rows for these seeds, without failed trainings."""
+        values = [self._values("valid_accuracy", rows[seeds]) for rows in groups]
+        return [accuracies[np.isfinite(accuracies)].tolist() for accuracies in values]
+
+    def _values(self, column: str, rows: np.ndarray) -> np.ndarray:
+        return self._rows[column].to_numpy(dtype=float)[rows]
 
 
-def _complete(*places: np.ndarray) -> np.ndarray:
-    """Which seeds have all folds everywhere, [seeds]."""
-    return np.all([(group != ABSENT).all(axis=1) for group in places], axis=0)
+def all_results(rows: pd.DataFrame, datasets: Iterable[str], experiments: Iterable[Experiment]) -> list[StoredResults]:
+    """The stored results of every experiment on every dataset."""
+    experiments = list(experiments)
+    return [StoredResults(rows, dataset, experiment) for dataset in datasets for experiment in experiments]
+
+
+def _complete(*groups: np.ndarray) -> np.ndarray:
+    """Which seeds have all folds in all groups of rows, [seeds]."""
+    return np.all([(rows != MISSING).all(axis=1) for rows in groups], axis=0)
 
 
 def _with_defaults(training: str) -> str:
-    """A row's settings of training; what it does not say, as rows written before a setting existed, is the default."""
+    """The training settings of a row; those that did not exist yet when it was written have their defaults."""
     try:
         return canonical_json({**dataclasses.asdict(Training()), **json.loads(training)})
     except (ValueError, TypeError):
         raise InputError(
-            f"A training has settings that are no JSON: {training!r}. Restore a copy of the file."
+            f"The settings of a training are not valid JSON: {training!r}. Restore a copy of the file."
         ) from None
 
 
-def _text(run: Run) -> str:
-    """A run as rows have it."""
+def _as_text(run: Run) -> str:
+    """A run as it is written in the column ``run``."""
     return canonical_json(run_settings(run))

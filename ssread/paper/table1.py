@@ -1,4 +1,4 @@
-"""Table I: the datasets, counted here beside the paper's numbers."""
+"""Table I: the sizes of the datasets, counted here, next to the paper's."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ def progress(context: Context) -> Progress:
 
 
 def run(context: Context) -> list[Path]:
-    """Counts the datasets that are on this machine; nothing is downloaded."""
+    """Counts the datasets on this machine; downloads nothing."""
     chosen = context.chosen_datasets()
     listed = [row for row in list_datasets() if row.name in chosen]
     context.console.print(as_table(listed))

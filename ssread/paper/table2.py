@@ -1,4 +1,4 @@
-"""Table II: the classifiers' layers, read off the models, beside the paper's."""
+"""Table II: the layers of the classifiers, read from the models, next to the paper's."""
 
 from pathlib import Path
 
@@ -14,12 +14,12 @@ IN_PAPER = PAPER["table2"].rows
 
 
 def progress(context: Context) -> Progress:
-    """All of it: the classifiers are part of this package."""
+    """Always complete: the classifiers are part of this package."""
     return Progress(len(IN_PAPER), len(IN_PAPER), "classifiers")
 
 
 def run(context: Context) -> list[Path]:
-    """Describes every classifier, in the sizes of MUTAG."""
+    """Describes every chosen classifier, with the input sizes of MUTAG."""
     described = describe_all(**MUTAG)
     described = {name: described[name] for name in context.chosen_rows(IN_PAPER)}
     context.console.print(as_table(described, "Models (parameters for MUTAG with either readout, K = 4)"))

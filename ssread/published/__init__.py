@@ -1,4 +1,4 @@
-"""What others have published: the sizes and accuracies that the paper prints."""
+"""Published numbers: the dataset sizes and accuracies that the paper reports."""
 
 from ssread.published.datasets import TABLE_1, PaperRow, canonical_name
 from ssread.published.results import PaperResult, paper_result

@@ -1,4 +1,4 @@
-"""Table I of the paper, and the same numbers counted in the data at hand."""
+"""Table I of the paper: its datasets and their sizes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class PaperRow:
-    """One row of Table I: the dataset by its name in the TU collection and in the paper, and its size."""
+    """One row of Table I: a dataset's name in the TU collection, its name in the paper, and its size."""
 
     name: str
     paper_name: str
@@ -18,7 +18,7 @@ class PaperRow:
     classes: int
 
     def agrees_with(self, statistics: dict[str, Any]) -> bool:
-        """Whether counted statistics are those of the paper, to its two decimals."""
+        """Whether the statistics of a ``GraphSet`` equal the paper's to two decimals."""
         ours = statistics["graphs"], statistics["mean_nodes"], statistics["mean_edges"], statistics["classes"]
         theirs = self.graphs, self.mean_nodes, self.mean_edges, self.classes
         return all(f"{a:.2f}" == f"{b:.2f}" for a, b in zip(ours, theirs, strict=True))
@@ -36,7 +36,7 @@ TABLE_1 = (
 
 
 def canonical_name(name: str) -> str | None:
-    """The TU name of one of the paper's datasets, however it is written; ``None`` if it is not one of them.
+    """Returns the TU name of a dataset of the paper in any of its spellings; ``None`` for other names.
 
     >>> canonical_name("imdb-b"), canonical_name("AIDS")
     ('IMDB-BINARY', None)

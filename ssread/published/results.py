@@ -1,4 +1,4 @@
-"""The accuracies that the paper prints in Tables III to V, by the names of this package."""
+"""The accuracies of the paper's Tables III to V, looked up by the names of this package."""
 
 import csv
 import functools
@@ -15,7 +15,13 @@ READOUTS = {"global": "gread", "ssread": "ssread"}
 
 
 class PaperResult(NamedTuple):
-    """A figure of the paper, in percent, and whether it is bold: significantly better than the global readout."""
+    """An accuracy of the paper, in percent.
+
+    Attributes:
+        mean: The mean accuracy.
+        std: Its standard deviation.
+        significant: Whether it is printed bold: significantly better than the global readout.
+    """
 
     mean: float
     std: float
@@ -25,10 +31,10 @@ class PaperResult(NamedTuple):
 def paper_result(
     dataset: str, arch: str, aggr: str | Sequence[str], readout: str, learning: str = "supervised"
 ) -> PaperResult | None:
-    """The paper's figure for a table cell; ``None`` where it has none.
+    """Returns the paper's accuracy for a table cell; ``None`` where it has none.
 
     Args:
-        dataset: However it is written: ``IMDB-BINARY`` or ``imdb-b``.
+        dataset: In any spelling: ``IMDB-BINARY`` or ``imdb-b``.
         arch: A name of :data:`ssread.models.ARCHITECTURES`.
         aggr: One aggregation, or several: ``["max", "mean"]``, ``"max,mean"`` or ``"max+mean"``.
         readout: ``global`` or ``ssread``.
@@ -40,10 +46,10 @@ def paper_result(
     True
     """
     name = canonical_name(dataset)
-    return _results().get((learning.casefold(), arch, _parts(aggr), READOUTS.get(readout), name))
+    return _results().get((learning.casefold(), arch, _aggregations(aggr), READOUTS.get(readout), name))
 
 
-def _parts(aggr: str | Sequence[str]) -> frozenset[str]:
+def _aggregations(aggr: str | Sequence[str]) -> frozenset[str]:
     return frozenset(re.split(r"\s*[,+]\s*", aggr.strip()) if isinstance(aggr, str) else aggr)
 
 
@@ -54,7 +60,7 @@ def _results() -> dict[tuple, PaperResult]:
         (
             row["learning"].casefold(),
             row["architecture"].casefold(),
-            _parts(row["aggregation"]),
+            _aggregations(row["aggregation"]),
             row["readout"].casefold(),
             row["dataset"],
         ): PaperResult(float(row["accuracy"]), float(row["std"]), row["significant"] == "1")

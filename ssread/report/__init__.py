@@ -1,7 +1,7 @@
-"""The report: verdict, learning curves, what positions mean, graphs to browse, on one page that needs no network."""
+"""The report: verdict, learning curves, the meaning of positions and all graphs, on one page that needs no network."""
 
-from ssread.report.curves import band
-from ssread.report.explained_graphs import Explained, explained
-from ssread.report.page import page, write_page
+from ssread.report.curves import summarize_curves
+from ssread.report.explained_graphs import ExplainedGraphs, explain_graphs
+from ssread.report.page import render_page, write_page
 
-__all__ = ["Explained", "band", "explained", "page", "write_page"]
+__all__ = ["ExplainedGraphs", "explain_graphs", "render_page", "summarize_curves", "write_page"]

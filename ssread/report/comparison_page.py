@@ -1,4 +1,4 @@
-"""The page at the end of a comparison: its verdict and table, learning curves, and one of its models looked into."""
+"""The page of a comparison: its verdict and table, learning curves, and the explanations of one of its models."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ from ssread.evaluate.metrics import score
 from ssread.evaluate.protocol import trainings
 from ssread.evaluate.report import Report
 from ssread.evaluate.store import Store
-from ssread.explain.retrain import fold_of_run, trained_model
-from ssread.report.curves import band
-from ssread.report.explained_graphs import explained
+from ssread.explain.retrain import trained_model
+from ssread.report.curves import summarize_curves
+from ssread.report.explained_graphs import explain_graphs
 from ssread.report.page import write_page
+from ssread.train.fit import fold_of_run
 from ssread.train.runs import RunResult
 
 __all__ = ["write_comparison_page"]
 
-#: Two trainings are the same where their test probabilities differ by no more than this.
-SAME = 1e-4
+#: Two trainings count as equal if their test probabilities differ by no more than this.
+TOLERANCE = 1e-4
 
 
 def write_comparison_page(
@@ -36,34 +37,33 @@ def write_comparison_page(
     store: Store,
     device: str = "cpu",
 ) -> Path:
-    """Writes what a comparison found as one HTML file.
+    """Writes the outcome of a comparison as one HTML file.
 
-    A store keeps results, not weights: the model shown is SSRead in the first cell, trained once more with the first
-    seed and fold. Nothing about a test part decides which model is shown.
+    A store keeps results, not weights. So the model on the page, SSRead in the first cell, is trained again with the
+    first seed and fold; no test result influences this choice.
 
     Args:
         path: The file.
         graphs: The dataset.
-        experiment: What was compared.
-        report: What was found.
-        store: Where the trainings are.
-        device: Where the one model is trained.
+        experiment: The settings of the comparison.
+        report: Its outcome.
+        store: The store of its results.
+        device: The device on which the model is trained again.
     """
-    arch, aggr = experiment.cells()[0]
-    first = report.cells[0]
-    pairs = {"global readout": None, "SSRead": first.num_positions}
-    runs = {name: trainings(experiment, arch, aggr, positions) for name, positions in pairs.items()}
+    cell = report.cells[0]
+    readouts = {"global readout": None, "SSRead": cell.num_positions}
+    runs = {name: trainings(experiment, *experiment.cells()[0], positions) for name, positions in readouts.items()}
     dataset = identify(graphs)
     curves = []
-    for name, asked in runs.items():
-        found = store.results(run_key(dataset, run, experiment.training) for run in asked).values()
-        curves.append(band(f"{name}, {first.arch}, {first.aggr}", [result.curves for result in found]))
-    shown = runs["SSRead"][0]
+    for name, of_readout in runs.items():
+        results = store.results(run_key(dataset, run, experiment.training) for run in of_readout).values()
+        curves.append(summarize_curves(f"{name}, {cell.arch}, {cell.aggr}", [result.curves for result in results]))
+    run = runs["SSRead"][0]
     settings = {
         "dataset": repr(graphs),
         "selection": report.rule,
-        "model shown": f"{first.arch}, {first.aggr}, SSRead with K = {first.num_positions}, gamma = {experiment.gamma}",
-        "trained with": f"seed {shown.seed}, fold {shown.fold} of {shown.num_folds}",
+        "model shown": f"{cell.arch}, {cell.aggr}, SSRead with K = {cell.num_positions}, gamma = {experiment.gamma}",
+        "trained with": f"seed {run.seed}, fold {run.fold} of {run.num_folds}",
         "batch size": experiment.training.batch_size,
         "learning rate": experiment.training.learning_rate,
         "weight decay": experiment.training.weight_decay,
@@ -71,25 +71,30 @@ def write_comparison_page(
     }
     title = f"Does SSRead help on {graphs.name}?"
     try:
-        model, again = trained_model(graphs, shown, experiment.training, device)
+        model, retrained = trained_model(graphs, run, experiment.training, device)
     except InputError as error:
         return write_page(path, title, comparison=report, curves=curves, settings={**settings, "no model": error})
-    fold = fold_of_run(graphs, shown)
-    parts = {"training": fold.train, "validation": fold.validation, "test": fold.test}
-    view = explained(model, graphs, parts=parts)
-    stored = store.results([run_key(dataset, shown, experiment.training)]).values()
-    differences = [note for before in stored for note in _difference(before, again)]
-    view = replace(view, missing=[*view.missing, *differences])
-    return write_page(path, title, explained=view, comparison=report, curves=curves, settings=settings)
+    fold = fold_of_run(graphs, run)
+    explained = explain_graphs(
+        model, graphs, parts={"training": fold.train, "validation": fold.validation, "test": fold.test}
+    )
+    for stored in store.results([run_key(dataset, run, experiment.training)]).values():
+        explained = replace(explained, notes=[*explained.notes, *_difference(stored, retrained)])
+    return write_page(path, title, explained=explained, comparison=report, curves=curves, settings=settings)
 
 
-def _difference(stored: RunResult, again: RunResult) -> list[str]:
-    """Says so where the model shown, which was trained again, is not the one that was compared."""
-    gap = float(np.abs(stored.test_probabilities - again.test_probabilities).max(initial=0))
-    if stored.best_epoch == again.best_epoch and gap <= SAME:
+def _difference(stored: RunResult, retrained: RunResult) -> list[str]:
+    """A note if the model on the page, which was trained again, differs from the one that was compared."""
+    gap = float(np.abs(stored.test_probabilities - retrained.test_probabilities).max(initial=0))
+    if stored.best_epoch == retrained.best_epoch and gap <= TOLERANCE:
         return []
     return [
-        f"The model shown was trained again here and is not exactly the one that was compared: its test accuracy is "
-        f"{100 * score(again):.1f} % (epoch {again.best_epoch}), in the results file {100 * score(stored):.1f} % "
-        f"(epoch {stored.best_epoch}). Another device or another version computes in another order."
+        f"The model on this page was trained again and is not exactly the one that was compared: {_outcome(retrained)} "
+        f"here, {_outcome(stored)} in the results file. Another device or another version of a library can cause this."
     ]
+
+
+def _outcome(result: RunResult) -> str:
+    if result.failed:
+        return f"a failed training ({result.failed})"
+    return f"a test accuracy of {100 * score(result):.1f} % (epoch {result.best_epoch})"

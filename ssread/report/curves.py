@@ -1,22 +1,22 @@
-"""Learning curves of many trainings as one line with a band."""
+"""Learning curves of several trainings, summarized for a chart."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-__all__ = ["band"]
+__all__ = ["summarize_curves"]
 
-#: Longer curves are thinned out: no screen shows more.
-MOST_POINTS = 250
+#: Longer curves are thinned out to at most this many points.
+MAX_POINTS = 250
 
 
-def band(name: str, curves: Sequence[Mapping[str, Sequence[float]]]) -> dict[str, Any]:
-    """The mean and the standard deviation after every pass, over the trainings that got so far.
+def summarize_curves(name: str, curves: Sequence[Mapping[str, Sequence[float]]]) -> dict[str, Any]:
+    """The mean and the standard deviation at every epoch, over the trainings that reached it.
 
     Args:
-        name: What was trained.
-        curves: Of every training the values after each pass, by measure.
+        name: The name in the legend.
+        curves: For every training, the values of each measure after every epoch.
     """
     measures = {}
     for measure in ("valid_accuracy", "train_loss"):
@@ -26,14 +26,13 @@ def band(name: str, curves: Sequence[Mapping[str, Sequence[float]]]) -> dict[str
         table = np.full((len(values), max(map(len, values))), np.nan)
         for row, value in zip(table, values, strict=True):
             row[: len(value)] = value
-        passes = np.arange(table.shape[1])[:: -(-table.shape[1] // MOST_POINTS)]
-        table = np.where(np.isfinite(table[:, passes]), table[:, passes], np.nan)
+        step = -(-table.shape[1] // MAX_POINTS)
+        epochs, table = np.arange(1, table.shape[1] + 1)[::step], table[:, ::step]
+        table = np.where(np.isfinite(table), table, np.nan)
         known = np.isfinite(table).any(axis=0)
-        table, passes = table[:, known], passes[known]
         measures[measure] = {
-            "pass": (passes + 1).tolist(),
-            "mean": np.nanmean(table, axis=0).round(4).tolist(),
-            "sd": np.nanstd(table, axis=0).round(4).tolist(),
-            "left": np.isfinite(table).sum(axis=0).tolist(),
+            "epoch": epochs[known].tolist(),
+            "mean": np.nanmean(table[:, known], axis=0).round(4).tolist(),
+            "sd": np.nanstd(table[:, known], axis=0).round(4).tolist(),
         }
     return {"name": name, "runs": len(curves), "measures": measures}

@@ -1,8 +1,8 @@
-"""The graphs of a page as plain data: places, bonds, positions, activations, probabilities."""
+"""A model's explanations of graphs as plain data for the page."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,138 +13,166 @@ from torch import Tensor
 from ssread.data.graphset import GraphSet
 from ssread.draw import Drawing, drawings
 from ssread.draw.palette import position_colours
-from ssread.explain import activation, has_positions, positions, probabilities, prototype_atlas
-from ssread.explain.atlas import PositionCard
-from ssread.explain.node_map import NodeMap, node_map
+from ssread.explain import (
+    PositionCard,
+    Positions,
+    activation,
+    has_positions,
+    positions,
+    probabilities,
+    prototype_atlas,
+)
+from ssread.explain.node_map import node_map
 
-__all__ = ["Explained", "explained", "sampled"]
+__all__ = ["ExplainedGraphs", "explain_graphs", "sample_graphs"]
 
-#: What a page holds at most, so that it opens at once on a phone.
-MOST_GRAPHS, MOST_NODES, MOST_POINTS = 500, 40_000, 1000
+#: The limits of a page, so that it opens at once on a phone.
+MAX_GRAPHS, MAX_NODES, MAX_MAP_POINTS = 500, 40_000, 1000
 
 
 @dataclass(frozen=True)
-class Explained:
-    """A model's view of some graphs, ready for a page.
+class ExplainedGraphs:
+    """A model's explanations of graphs, ready for a page.
 
     Attributes:
-        graphs: A record per graph; see :func:`_record`.
-        total: How many graphs there are, shown or not.
-        class_names: Name of each class.
-        parts: What the graphs were to the training: ``training``, ``validation``, ``test``; none where unknown.
-        right: The share classified rightly in each part (or in all), of all graphs, by name.
-        atlas: A card per position; none without SSRead.
+        graphs: A record per graph on the page: ``id``, ``part`` (an index into ``parts``), ``class`` (-1 where
+            unknown), ``probabilities`` in thousandths, ``coordinates`` in hundredths with y downwards, ``bonds`` as
+            triples, ``labels`` by node, ``molecule``, ``activations`` in hundredths of the ``largest_activation``, and
+            with SSRead ``positions`` and ``costs`` in thousandths.
+        total: The number of graphs, on the page or not.
+        class_names: The name of each class.
+        parts: The parts of a training: ``training``, ``validation``, ``test``; empty where unknown.
+        accuracy: The accuracy on all graphs of each part, or on all graphs, by name.
+        atlas: A card per position; empty without SSRead.
         colours: The colour of each position.
-        map: Nodes in the plane; see :func:`_points`.
-        missing: Why something is not there.
+        map: Nodes in the plane: ``coordinates`` and ``prototypes`` in tenths, ``graph`` (an index into ``graphs``) and
+            ``node``.
+        notes: Sentences about what the page omits.
     """
 
     graphs: list[dict[str, Any]]
     total: int
     class_names: Sequence[str]
     parts: Sequence[str]
-    right: dict[str, float]
-    atlas: list[dict[str, Any]]
+    accuracy: dict[str, float]
+    atlas: list[PositionCard]
     colours: list[str]
     map: dict[str, Any]
-    missing: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
-def sampled(graphs: GraphSet, seed: int = 0) -> Tensor:
-    """The graphs that a page shows, by number, in order: all, or as many as it holds, drawn at random."""
+def sample_graphs(graphs: GraphSet, seed: int = 0) -> Tensor:
+    """The numbers of the graphs on a page, ascending: all graphs, or a random sample within the limits of a page."""
     order = torch.arange(len(graphs))
-    if len(graphs) > MOST_GRAPHS or int(graphs.node_ptr[-1]) > MOST_NODES:
-        order = torch.randperm(len(graphs), generator=torch.Generator().manual_seed(seed))[:MOST_GRAPHS]
-        fits = graphs.node_counts.cpu()[order].cumsum(0) <= MOST_NODES
+    if len(graphs) > MAX_GRAPHS or int(graphs.node_ptr[-1]) > MAX_NODES:
+        order = torch.randperm(len(graphs), generator=torch.Generator().manual_seed(seed))[:MAX_GRAPHS]
+        fits = graphs.node_counts.cpu()[order].cumsum(0) <= MAX_NODES
         order = order[: max(int(fits.sum()), 1)]
     return order.sort().values
 
 
-def explained(
-    model: Any, graphs: GraphSet, class_names: Sequence[str] | None = None, parts: dict[str, Tensor] | None = None
-) -> Explained:
-    """Everything a page shows of a model and graphs.
+def explain_graphs(
+    model: Any, graphs: GraphSet, class_names: Sequence[str] | None = None, parts: Mapping[str, Tensor] | None = None
+) -> ExplainedGraphs:
+    """Everything a page shows about a model and graphs.
 
     Args:
-        model: What :func:`ssread.explain.classifier` takes.
-        graphs: The graphs; labels are used where there are any.
-        class_names: Names of the model's classes, by default the graphs'.
-        parts: The graphs of each part of a training, by name.
+        model: Anything :func:`ssread.explain.classifier` takes.
+        graphs: The graphs, with or without labels.
+        class_names: The names of the model's classes, by default those of the graphs.
+        parts: The numbers of the graphs in each part of a training, by name.
     """
-    names = list(class_names or graphs.class_names)
-    chances = probabilities(model, graphs)
-    y = None if graphs.y is None else graphs.y.cpu()
-    part_of = torch.full((len(graphs),), -1)
-    for number, ids in enumerate((parts or {}).values()):
-        part_of[ids] = number
-    right: dict[str, float] = {}
-    if y is not None and len(graphs):
-        correct = (chances.argmax(dim=1) == y).double()
-        groups = parts or {"all graphs": torch.arange(len(graphs))}
-        right = {name: float(correct[ids].mean()) for name, ids in groups.items() if len(ids)}
-    ids = sampled(graphs)
+    parts = parts or {}
+    predicted = probabilities(model, graphs)
+    ids = sample_graphs(graphs)
     shown = graphs[ids]
-    missing = []
+    aligned = positions(model, shown) if has_positions(model) else None
+    notes = []
     if not len(graphs):
-        missing.append("There are no graphs here.")
-    with_positions = has_positions(model)
-    if not with_positions:
-        missing.append(
-            "This model reads all nodes of a graph at once (the global readout), so its nodes have no positions and "
-            "there is no atlas; activations are shown."
+        notes.append("The dataset has no graphs.")
+    if aligned is None:
+        notes.append(
+            "This model has the global readout, which reads all nodes of a graph at once. Its nodes have no positions, "
+            "so the page shows activations only."
         )
-    found = positions(model, shown) if with_positions else None
-    scores = activation(model, shown)
+    return ExplainedGraphs(
+        graphs=_records(
+            shown, predicted[ids], activation(model, shown), aligned, _part_numbers(len(graphs), parts)[ids]
+        ),
+        total=len(graphs),
+        class_names=list(class_names or graphs.class_names),
+        parts=list(parts),
+        accuracy=_accuracy(predicted, graphs, parts),
+        atlas=prototype_atlas(model, shown) if aligned is not None and len(shown) else [],
+        colours=position_colours(aligned.num_positions) if aligned is not None else [],
+        map=_map_points(model, shown),
+        notes=notes,
+    )
+
+
+def _part_numbers(num_graphs: int, parts: Mapping[str, Tensor]) -> Tensor:
+    """The part of every graph, [G]; -1 for a graph in none."""
+    numbers = torch.full((num_graphs,), -1)
+    for number, ids in enumerate(parts.values()):
+        numbers[ids] = number
+    return numbers
+
+
+def _accuracy(predicted: Tensor, graphs: GraphSet, parts: Mapping[str, Tensor]) -> dict[str, float]:
+    """The accuracy of predicted probabilities [G, C] on each part, or on all graphs; empty without labels."""
+    if graphs.y is None or not len(graphs):
+        return {}
+    correct = (predicted.argmax(dim=1) == graphs.y.cpu()).double()
+    groups = parts or {"all graphs": torch.arange(len(graphs))}
+    return {name: float(correct[ids].mean()) for name, ids in groups.items() if len(ids)}
+
+
+def _records(
+    graphs: GraphSet, predicted: Tensor, activations: Tensor, aligned: Positions | None, part_numbers: Tensor
+) -> list[dict[str, Any]]:
+    """A record for every graph; see :class:`ExplainedGraphs`."""
     records = []
-    for number, drawing in enumerate(drawings(shown)):
-        nodes = slice(int(shown.node_ptr[number]), int(shown.node_ptr[number + 1]))
-        record = _record(drawing, scores[nodes])
-        record |= {"id": str(shown.ids[number]), "n": int(ids[number]), "part": int(part_of[ids[number]])}
-        record |= {"y": -1 if y is None else int(y[ids[number]]), "p": _whole(1000 * chances[ids[number]].numpy())}
-        if found is not None:
-            record |= {"k": found.position[nodes].tolist(), "c": _whole(1000 * found.cost[nodes].nan_to_num(2).numpy())}
+    for number, drawing in enumerate(drawings(graphs)):
+        nodes = slice(int(graphs.node_ptr[number]), int(graphs.node_ptr[number + 1]))
+        record = {
+            "id": str(graphs.ids[number]),
+            "part": int(part_numbers[number]),
+            "class": -1 if graphs.y is None else int(graphs.y[number]),
+            "probabilities": _rounded(1000 * predicted[number].numpy()),
+            **_picture(drawing, activations[nodes]),
+        }
+        if aligned is not None:
+            record["positions"] = aligned.position[nodes].tolist()
+            record["costs"] = _rounded(1000 * aligned.cost[nodes].nan_to_num(2).numpy())
         records.append(record)
-    atlas = [_card(card) for card in prototype_atlas(model, shown)] if with_positions and len(shown) else []
-    colours = position_colours(found.num_positions) if found is not None else []
-    points = _points(node_map(model, shown, MOST_POINTS), shown)
-    return Explained(records, len(graphs), names, list(parts or ()), right, atlas, colours, points, missing)
+    return records
 
 
-def _record(drawing: Drawing, scores: Tensor) -> dict[str, Any]:
-    """Places in hundredths, y downwards; bonds as triples; labels by node; activations in hundredths of the most."""
-    most = float(scores.abs().max()) if scores.numel() else 0.0
-    flipped = drawing.places * np.array([100, -100])
+def _picture(drawing: Drawing, activations: Tensor) -> dict[str, Any]:
+    """The fields of a record that draw a graph, from its drawing and the activations of its nodes [n, C]."""
+    largest = float(activations.abs().max()) if activations.numel() else 0.0
     return {
-        "xy": _whole(flipped.reshape(-1)),
-        "b": [number for bond in drawing.bonds for number in bond],
-        "l": {str(node): label for node, label in enumerate(drawing.labels) if label},
-        "mol": drawing.molecule is not None,
-        "a": [_whole(100 * column.numpy() / (most or 1)) for column in scores.T],
-        "most": float(f"{most:.4g}"),
+        "coordinates": _rounded((drawing.coordinates * np.array([100, -100])).reshape(-1)),
+        "bonds": [number for bond in drawing.bonds for number in bond],
+        "labels": {str(node): label for node, label in enumerate(drawing.labels) if label},
+        "molecule": drawing.molecule is not None,
+        "activations": [_rounded(100 * column.numpy() / (largest or 1)) for column in activations.T],
+        "largest_activation": float(f"{largest:.4g}"),
     }
 
 
-def _card(card: PositionCard) -> dict[str, Any]:
+def _map_points(model: Any, graphs: GraphSet) -> dict[str, Any]:
+    """The map of nodes; see :class:`ExplainedGraphs`."""
+    points = node_map(model, graphs, MAX_MAP_POINTS)
+    node_ptr = graphs.node_ptr.cpu().numpy()
+    graph = np.searchsorted(node_ptr, points.nodes, side="right") - 1
     return {
-        "share": card.share,
-        "graphs": card.graphs,
-        "exemplars": [{"g": e.graph, "n": e.node, "alike": e.alike, "near": e.neighbourhood} for e in card.exemplars],
-        "marks": [{"what": m.statement, "in": m.inside, "out": m.outside, "h": m.effect, "p": m.p} for m in card.marks],
-        "scores": card.class_scores,
+        "coordinates": _rounded(10 * points.coordinates.reshape(-1)),
+        "graph": graph.tolist(),
+        "node": (points.nodes - node_ptr[graph]).tolist(),
+        "prototypes": _rounded(10 * points.prototypes.reshape(-1)),
     }
 
 
-def _points(found: NodeMap, graphs: GraphSet) -> dict[str, Any]:
-    """Every point's place, graph (by its place on the page) and node; prototypes in the order of positions."""
-    graph = np.searchsorted(graphs.node_ptr.cpu().numpy(), found.nodes, side="right") - 1
-    node = found.nodes - graphs.node_ptr.cpu().numpy()[graph]
-    return {
-        "xy": _whole(10 * found.places.reshape(-1)),
-        "g": graph.tolist(),
-        "n": node.tolist(),
-        "prototypes": _whole(10 * found.prototypes.reshape(-1)),
-    }
-
-
-def _whole(values: np.ndarray) -> list[int]:
+def _rounded(values: np.ndarray) -> list[int]:
     return np.rint(np.nan_to_num(values)).astype(int).tolist()

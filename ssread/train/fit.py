@@ -23,7 +23,7 @@ from ssread.train.runs import Run, RunResult, Training
 from ssread.train.seeds import Stream, seeded
 from ssread.train.single import Single
 
-__all__ = ["Checkpoint", "Loop", "Progress", "fit", "train"]
+__all__ = ["Checkpoint", "Loop", "Progress", "fit", "fold_of_run", "train"]
 
 #: Callback, called after every epoch with (run, epoch, validation accuracy).
 Progress = Callable[[Run, int, float], None]
@@ -58,7 +58,7 @@ def train(
         weights: As for :func:`fit`.
     """
     training = training or Training()
-    folds = [fold_of(graphs, run.split, run.num_folds, run.seed, run.fold) for run in runs]
+    folds = [fold_of_run(graphs, run) for run in runs]
     if torch.device(device).type == "cpu":
         engines = ((Single(graphs, run, training), [run], [fold]) for run, fold in zip(runs, folds, strict=True))
         return [
@@ -102,6 +102,11 @@ def fit(
         if not loop.models:
             break
     return [loop.results[number] for number in range(len(runs))]
+
+
+def fold_of_run(graphs: GraphSet, run: Run) -> Fold:
+    """The training, validation and test part of a run."""
+    return fold_of(graphs, run.split, run.num_folds, run.seed, run.fold)
 
 
 class Checkpoint(Protocol):

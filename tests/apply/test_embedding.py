@@ -10,7 +10,7 @@ from ssread.apply import chunks, embed
 from ssread.errors import InputError
 
 
-def test_vectors_are_those_of_the_members_side_by_side():
+def test_the_vectors_of_the_members_are_concatenated():
     data = graphs(10)
     model = untrained(data, members=2)
     expected = torch.cat([member.embed(data.batch(slice(None))) for member in model.models], dim=1)
@@ -22,7 +22,7 @@ def test_files_hold_a_row_for_every_row(tmp_path, monkeypatch, ending):
     pytest.importorskip("rdkit")
     from ssread.data import from_smiles
 
-    monkeypatch.setattr(chunks, "PIECE", 3)
+    monkeypatch.setattr(chunks, "CHUNK_ROWS", 3)
     model = untrained(from_smiles(SMILES, AROMATIC))
     texts = [*SMILES[:7], "nonsense", *SMILES[7:9]]
     out = tmp_path / f"vectors.{ending}"

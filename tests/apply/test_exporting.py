@@ -1,11 +1,11 @@
-"""Exported files run elsewhere, at any size, and give what we give."""
+"""Exported files run without ssread, for batches of any size, with the same output."""
 
 import pytest
 import torch
 from helpers.small_models import graphs, untrained
 
 from ssread.apply import export, exporting
-from ssread.apply.exporting import example
+from ssread.apply.exporting import example_inputs
 from ssread.data import planted
 from ssread.errors import InputError
 
@@ -18,13 +18,14 @@ def expected(model, inputs):
         return torch.stack([member(*arguments).softmax(-1) for member in model.models]).mean(0)
 
 
-@pytest.mark.parametrize("name", ["gcn", pytest.param("gin", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["gcn", "gin"])
 def test_torch_programs_take_any_size(name, tmp_path):
     model = untrained(graphs(12), members=2, name=name)
     path = export(model, "torch", tmp_path / "model.pt2")
     program = torch.export.load(path).module()
     for seed, sizes in enumerate([(50, 120, 9), (2, 2, 1), (7, 0, 3)]):
-        inputs = example(model, *sizes, seed=10 + seed)
+        inputs = example_inputs(model, *sizes, seed=10 + seed)
         torch.testing.assert_close(program(*inputs.values())[0], expected(model, inputs), atol=1e-5, rtol=0)
     assert list(tmp_path.iterdir()) == [path]
 
@@ -40,12 +41,12 @@ def test_onnx_files_run_in_onnxruntime_at_any_size(name, readout, tmp_path):
     path = export(model, "onnx", tmp_path / "model.onnx")
     session = runtime.InferenceSession(str(path))
     for seed, sizes in enumerate([(50, 120, 9), (2, 2, 1), (7, 0, 3)]):
-        inputs = example(model, *sizes, seed=10 + seed)
+        inputs = example_inputs(model, *sizes, seed=10 + seed)
         found, _ = session.run(None, {name: value.numpy() for name, value in inputs.items()})
         torch.testing.assert_close(torch.from_numpy(found), expected(model, inputs), atol=1e-4, rtol=0)
 
 
-def test_a_file_that_gives_something_else_is_not_kept(tmp_path, monkeypatch):
+def test_a_file_with_another_output_is_not_kept(tmp_path, monkeypatch):
     model = untrained(graphs(12))
     written = exporting._write_torch
 
@@ -54,13 +55,14 @@ def test_a_file_that_gives_something_else_is_not_kept(tmp_path, monkeypatch):
         return lambda inputs: [value + 1 for value in run(inputs)]
 
     monkeypatch.setattr(exporting, "_write_torch", wrong)
-    with pytest.raises(InputError, match="not ours: its probabilities differ by 1 for 12 nodes"):
+    with pytest.raises(InputError, match="The probabilities of the exported model differ from ours by 1 for 12 nodes"):
         export(model, "torch", tmp_path / "model.pt2")
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_model_whose_program_fits_one_size_gets_a_sentence(tmp_path):
-    with pytest.raises(InputError, match="A diffpool model cannot be exported to torch for any size"):
+    with pytest.raises(InputError, match="A diffpool model cannot be exported to torch for batches of any size"):
         export(untrained(graphs(12), name="diffpool"), "torch", tmp_path / "model.pt2")
     assert list(tmp_path.iterdir()) == []
 
@@ -70,7 +72,7 @@ def test_a_model_whose_program_fits_one_size_gets_a_sentence(tmp_path):
     [
         (("pickle",), "There is no format 'pickle'"),
         (("onnx", "model.bin"), "ends in .onnx"),
-        (("onnx",), "Name the file to export to"),
+        (("onnx",), "name the file with out"),
     ],
 )
 def test_wrong_arguments_get_a_sentence(arguments, sentence):
@@ -78,6 +80,14 @@ def test_wrong_arguments_get_a_sentence(arguments, sentence):
         export(untrained(planted(10)), *arguments)
 
 
-def test_the_file_stands_beside_the_directory(tmp_path):
-    untrained(graphs(12)).save(tmp_path / "model")
-    assert export(tmp_path / "model", "torch") == tmp_path / "model.pt2"
+def test_the_file_is_put_next_to_the_folder_of_the_model(tmp_path):
+    """With the whole name of the folder: v1.1 and v1.2 do not become the same file."""
+    untrained(graphs(12)).save(tmp_path / "v1.1")
+    assert export(tmp_path / "v1.1", "torch") == tmp_path / "v1.1.pt2"
+    assert (tmp_path / "v1.1.pt2").is_file()
+
+
+def test_a_place_that_cannot_be_written_gets_a_sentence(tmp_path):
+    (tmp_path / "file").write_text("a file, not a folder")
+    with pytest.raises(InputError, match=r"model.pt2 cannot be written: (Not a directory|File exists)"):
+        export(untrained(graphs(12)), "torch", tmp_path / "file" / "model.pt2")

@@ -1,11 +1,11 @@
-"""Whatever holds graphs is read as such; whatever does not gets a sentence."""
+"""Anything that holds graphs is read; anything else gets a sentence."""
 
 import networkx as nx
 import pytest
 import torch
 from torch_geometric.data import Data
 
-from ssread.apply.graph_inputs import graphs_of, options_taken
+from ssread.apply.graph_inputs import graphs_of, options_of
 from ssread.data import planted
 from ssread.errors import InputError
 
@@ -31,11 +31,11 @@ def test_smiles_are_read():
     ("data", "options", "sentence"),
     [
         ([], {}, "the list is empty"),
-        (5, {}, "not a int"),
-        ([5], {}, "Graph 0 is a int"),
-        ([nx.path_graph(2), "CCO"], {}, "Graph 0 is a Graph, but graph 1 is a str"),
-        ([nx.path_graph(2)], {"colour": 1}, "There is no option 'colour': those here are labels, node_label"),
-        (planted(5), {"colour": 1}, "taken as it is: there is no option 'colour'"),
+        (5, {}, "not of type int"),
+        ([5], {}, "Graph 0 is of type int"),
+        ([nx.path_graph(2), "CCO"], {}, "graph 0 is of type Graph and graph 1 of type str"),
+        ([nx.path_graph(2)], {"colour": 1}, "There is no option 'colour': the options here are labels, node_label"),
+        (planted(5), {"colour": 1}, "There is no option 'colour': there are none here"),
         ("nowhere.csv", {}, "There is no file or folder nowhere.csv"),
     ],
 )
@@ -45,6 +45,6 @@ def test_everything_else_gets_a_sentence(data, options, sentence):
 
 
 def test_options_are_those_of_the_reader():
-    assert "num_graphs" in options_taken("planted")
-    assert "node_label" in options_taken([nx.path_graph(2)])
-    assert list(options_taken(planted(5))) == []
+    assert "num_graphs" in options_of("planted")
+    assert "node_label" in options_of([nx.path_graph(2)])
+    assert list(options_of(planted(5))) == []

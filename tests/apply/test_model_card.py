@@ -1,4 +1,4 @@
-"""The card says what the model is, and text from data stays text."""
+"""The card describes the model, and text from data stays text."""
 
 from ssread.apply.features import Features
 from ssread.apply.model_card import model_card
@@ -37,14 +37,14 @@ CONFIG = {
 }
 
 
-def test_the_card_tells_data_accuracy_with_interval_and_limits():
+def test_the_card_has_data_accuracy_with_interval_and_limits():
     text = model_card(CONFIG)
-    assert "2 models that vote" in text
+    assert "An ensemble of 2 members" in text
     assert "10 graphs, 3.2 nodes on average, at most 9" in text
     assert "Accuracy **80.0 %** (95 % interval 50.0 to 95.0) in 5-fold cross-validation on 10 graphs" in text
     assert "| one | 90.0 % | chosen |" in text
     assert "self-loops dropped: 2" in text
-    assert "## Its limits" in text
+    assert "## Limits" in text
 
 
 def test_text_from_data_is_escaped():

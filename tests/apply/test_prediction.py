@@ -1,8 +1,5 @@
-"""Predictions: a line for every row, the same whatever else is in the file."""
+"""Predictions: a row for every row, the same whatever else is in the file."""
 
-import json
-
-import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,8 +8,7 @@ from helpers.small_models import AROMATIC, SMILES, graphs, untrained, write_assa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ssread.apply import chunks, predict, streaming, trained_model
-from ssread.data import from_networkx
+from ssread.apply import predict, trained_model
 from ssread.errors import InputError
 
 
@@ -81,94 +77,10 @@ def test_rows_that_cannot_be_read_say_so_and_the_others_stay_in_order(molecule_m
     np.testing.assert_allclose(table.loc[[0, 2, 5], columns], alone[columns], atol=1e-5)
 
 
-def test_an_element_that_training_never_saw_is_a_problem_of_its_row():
-    pytest.importorskip("rdkit")
-    from ssread.apply.features import Features
-    from ssread.data import from_smiles
-
-    train = from_smiles(["CCO", "CCN", "CCC", "CNC"], [0, 1, 0, 1], features="labels")
-    model = untrained(train)
-    model.features = Features.of(train, {"features": "labels"})
-    table = predict(model, ["CC", "CCl", "CO"])
-    assert table["class"].isna().tolist() == [False, True, False]
-    assert table["problem"][1] == "graph 1 has the node feature 'Cl', which no graph of the training set had."
-    assert predict(model, ["CCl"])["class"].isna().tolist() == [True]
-
-
-@pytest.mark.parametrize("ending", ["csv", "tsv", "smi", "parquet", "sdf"])
-def test_a_file_in_many_pieces_gives_what_one_piece_gives(molecule_model, tmp_path, monkeypatch, ending):
-    path = tmp_path / f"new.{ending}"
-    texts = [*SMILES[:10], "nonsense", *SMILES[10:20]]
-    if ending == "parquet":
-        pd.DataFrame({"smiles": texts}).to_parquet(path)
-    elif ending == "sdf":
-        from rdkit import Chem
-
-        blocks = [
-            Chem.MolToMolBlock(Chem.MolFromSmiles(text)) if text != "nonsense" else "\n\n\nbad\nM  END\n"
-            for text in texts
-        ]
-        path.write_text("".join(f"{block}$$$$\n" for block in blocks))
-    else:
-        header = [] if ending == "smi" else ["smiles"]
-        path.write_text("\n".join(header + texts) + "\n")
-    whole = predict(molecule_model, path, workers=1)
-    monkeypatch.setattr(chunks, "PIECE", 4)
-    parts = predict(molecule_model, path, workers=1)
-    assert len(whole) == 21
-    assert whole["class"].isna().tolist() == [row == 10 for row in range(21)]
-    pd.testing.assert_frame_equal(parts, whole, atol=1e-5)
-
-
-@pytest.mark.slow
-def test_worker_processes_give_the_same_file(molecule_model, tmp_path, monkeypatch):
-    monkeypatch.setattr(streaming, "FEW", 1)
-    lines = [f"m{number},{SMILES[number % len(SMILES)]}" for number in range(2500)]
-    lines[1234] = "m1234,nonsense"
-    (tmp_path / "new.csv").write_text("\n".join(["name,smiles", *lines]) + "\n")
-    told = []
-    for workers in (1, 2):
-        out = tmp_path / f"{workers}.csv"
-        written = predict(molecule_model, tmp_path / "new.csv", out, workers=workers, id="name", progress=told.append)
-        assert (written.rows, written.problems) == (2500, 1)
-    one, two = (pd.read_csv(tmp_path / f"{workers}.csv") for workers in (1, 2))
-    pd.testing.assert_frame_equal(one, two, atol=1e-6)
-    assert one["id"].tolist() == [f"m{number}" for number in range(2500)]
-    assert told == [1000, 2000, 2500] * 2
-
-
-def test_a_folder_of_graphs_with_bad_files_among_them(tmp_path, monkeypatch):
-    def ring(number: int, role: str) -> nx.Graph:
-        graph = nx.cycle_graph(number)
-        nx.set_node_attributes(graph, role, "role")
-        return graph
-
-    train = from_networkx([ring(4, "a"), ring(5, "b")] * 3, [0, 1] * 3, node_label="role")
-    from ssread.apply.features import Features
-
-    model = untrained(train)
-    model.features = Features.of(train, {"node_label": "role"})
-    folder = tmp_path / "new"
-    folder.mkdir()
-    for number in range(6):
-        data = nx.node_link_data(ring(3 + number, "ab"[number % 2]), edges="links")
-        (folder / f"{number}.json").write_text(json.dumps(data))
-    (folder / "2.json").write_text("{broken")
-    (folder / "3.json").write_text(json.dumps(nx.node_link_data(nx.cycle_graph(3), edges="links")))
-    (folder / "4.json").write_text(json.dumps(nx.node_link_data(ring(3, "new"), edges="links")))
-    table = predict(model, folder)
-    assert table["id"].tolist() == [f"{number}.json" for number in range(6)]
-    assert table["class"].isna().tolist() == [False, False, True, True, True, False]
-    assert "cannot be read as" in table["problem"][2]
-    assert "has no value for 'role'" in table["problem"][3]
-    assert "'role=new', which no graph of the training set had" in table["problem"][4]
-
-
 @pytest.mark.parametrize(
     ("options", "out", "sentence"),
     [
         ({"colour": 1}, "out.csv", "There is no option 'colour'"),
-        ({"on_error": "skip"}, "out.csv", "There is no option 'on_error'"),
         ({"smiles": "other"}, "out.csv", "has no column 'other'"),
         ({"workers": 0}, "out.csv", "workers must be 1 or more"),
         ({}, "out.xlsx", "ends in .csv or .parquet"),

@@ -1,5 +1,6 @@
-"""Model directories: what goes in comes out, and nothing else is taken for one."""
+"""Model folders: a saved model comes back as it was, and nothing else is loaded as one."""
 
+import hashlib
 import json
 import shutil
 import subprocess
@@ -13,7 +14,6 @@ from safetensors.torch import load_file, save_file
 
 from ssread.apply import TrainedModel
 from ssread.apply.model_folder import CARD, CONFIG, WEIGHTS
-from ssread.apply.trained_model import _sha256
 from ssread.data import GraphSet
 from ssread.errors import InputError
 
@@ -34,7 +34,7 @@ def test_a_saved_model_predicts_the_same(name, readout, tmp_path):
     assert sorted(path.name for path in (tmp_path / "model").iterdir()) == sorted([WEIGHTS, CONFIG, CARD])
 
 
-def test_a_directory_of_an_earlier_version_is_still_read():
+def test_a_folder_of_an_earlier_version_is_still_read():
     """Written once by version 0.1.0 of the package; later ones must give the same probabilities."""
     model = TrainedModel.load(KEPT / "model-1")
     data = GraphSet.load(KEPT / "graphs.safetensors")
@@ -64,23 +64,23 @@ def change_weights(folder: Path, change) -> None:
     tensors = load_file(folder / WEIGHTS)
     change(tensors)
     save_file(tensors, folder / WEIGHTS)
-    change_config(folder, weights_sha256=_sha256(folder / WEIGHTS))
+    change_config(folder, weights_sha256=hashlib.sha256((folder / WEIGHTS).read_bytes()).hexdigest())
 
 
 @pytest.mark.parametrize(
     ("damage", "sentence"),
     [
-        (lambda f: shutil.rmtree(f), "is no folder"),
+        (lambda f: shutil.rmtree(f), "is not a folder: give the folder of a model"),
         (lambda f: (f / CONFIG).unlink(), f"has no {CONFIG}"),
         (lambda f: (f / WEIGHTS).unlink(), f"has no {WEIGHTS}"),
         (lambda f: (f / CONFIG).write_text("{"), "cannot be read as JSON"),
         (lambda f: (f / CONFIG).write_text("[" * 100_000), "cannot be read as JSON"),
-        (lambda f: (f / CONFIG).write_text("[]"), "does not describe a model of ssread"),
-        (lambda f: change_config(f, format="other"), "does not describe a model of ssread"),
+        (lambda f: (f / CONFIG).write_text("[]"), "does not describe an ssread model"),
+        (lambda f: change_config(f, format="other"), "does not describe an ssread model"),
         (lambda f: change_config(f, version=2), "has version 2 of the model format"),
-        (lambda f: (f / WEIGHTS).write_bytes(b"x" * 100), "other checksum"),
-        (lambda f: (f / WEIGHTS).write_bytes((f / WEIGHTS).read_bytes()[:-1]), "other checksum"),
-        (lambda f: change_config(f, weights_sha256=None), "other checksum"),
+        (lambda f: (f / WEIGHTS).write_bytes(b"x" * 100), "does not match the checksum"),
+        (lambda f: (f / WEIGHTS).write_bytes((f / WEIGHTS).read_bytes()[:-1]), "does not match the checksum"),
+        (lambda f: change_config(f, weights_sha256=None), "does not match the checksum"),
         (lambda f: change_config(f, model__hidden_channels=16), "has the shape"),
         (lambda f: change_config(f, model__hidden_channels=10**9), "has the shape"),
         (lambda f: change_config(f, model__num_layers=10**9), "cannot be 1 models of 1000000000 layers"),
@@ -94,7 +94,7 @@ def change_weights(folder: Path, change) -> None:
         (lambda f: change_config(f, summary=None), "cannot be used as a model"),
         (lambda f: change_weights(f, lambda t: t.pop("0.head.bias")), "the weight '0.head.bias' has the shape None"),
         (lambda f: change_weights(f, lambda t: t.update(more=torch.ones(1))), "the weight 'more'"),
-        (lambda f: change_weights(f, lambda t: t["0.head.bias"].fill_(float("nan"))), "not numbers"),
+        (lambda f: change_weights(f, lambda t: t["0.head.bias"].fill_(float("nan"))), "not finite"),
     ],
 )
 def test_whatever_is_not_a_whole_model_gets_a_sentence(saved, damage, sentence):
@@ -103,21 +103,34 @@ def test_whatever_is_not_a_whole_model_gets_a_sentence(saved, damage, sentence):
         TrainedModel.load(saved)
 
 
-def test_an_existing_directory_is_not_overwritten(saved):
+def test_an_existing_folder_is_not_overwritten(saved):
     with pytest.raises(InputError, match="exists already"):
         untrained(graphs(12)).save(saved)
     TrainedModel.load(saved)
 
 
-def test_what_cannot_be_described_is_not_saved(tmp_path):
+def test_a_summary_that_is_not_plain_data_is_not_saved(tmp_path):
     model = untrained(graphs(12))
-    model.summary["value"] = float("nan")
-    with pytest.raises(InputError, match="cannot be described as plain data"):
+    model.summary["value"] = {1, 2}
+    with pytest.raises(InputError, match="The summary of the model is not plain data"):
         model.save(tmp_path / "model")
     model.models[0].hyperparameters = None
     with pytest.raises(InputError, match=r"made by ssread.models.make_model"):
         model.save(tmp_path / "model")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_summary_without_a_number_is_saved_with_null(tmp_path):
+    model = untrained(graphs(12))
+    model.summary["roc_auc"] = float("nan")
+    model.save(tmp_path / "model")
+    assert TrainedModel.load(tmp_path / "model").summary["roc_auc"] is None
+
+
+def test_other_kinds_of_graphs_are_read_with_the_same_features():
+    data = graphs(8)
+    model = untrained(data)
+    torch.testing.assert_close(model.probabilities(model.read(data.to_pyg())), model.probabilities(data))
 
 
 FULL_DISK = """
@@ -135,8 +148,9 @@ except InputError as error:
 """
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_nothing(tmp_path):
-    """A limit on the size of files stands for the disk: the operating system refuses to write on."""
+    """A limit on the size of files stands for a full disk."""
     code = FULL_DISK.format(here=str(Path(__file__).parents[1]), folder=str(tmp_path / "model"))
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr

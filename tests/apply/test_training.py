@@ -1,4 +1,4 @@
-"""``train``: a file goes in, a directory comes out, whatever happens on the way."""
+"""``train``: from graphs to a model's folder, also when interrupted."""
 
 import json
 import signal
@@ -23,7 +23,7 @@ def data():
     return planted(40, seed=1)
 
 
-def test_the_directory_holds_the_chosen_model_and_how_it_was_chosen(data, tmp_path):
+def test_the_folder_holds_the_chosen_model_and_how_it_was_chosen(data, tmp_path):
     model = train(data, tmp_path / "model", **{**SETTINGS, "quick": False}, folds=2, ensemble=2)
     assert [path.name for path in tmp_path.iterdir()] == ["model"], "nothing is left beside it"
     found = model.summary["cross_validation"]
@@ -65,7 +65,7 @@ def test_the_same_seed_gives_the_same_files(data, tmp_path):
         ({"ensemble": 0}, "ensemble must be 1 or more"),
         ({"epochs": -1}, "epochs must be 1 or more"),
         ({"device": "abacus"}, "There is no device 'abacus'"),
-        ({"label": "x"}, "there is no option 'label'"),
+        ({"label": "x"}, "There is no option 'label'"),
     ],
 )
 def test_wrong_settings_get_a_sentence_before_any_work(data, tmp_path, settings, sentence):
@@ -89,10 +89,10 @@ def test_an_existing_model_is_kept(data, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
-def test_a_second_training_into_the_same_directory_is_refused(data, tmp_path):
+def test_a_second_training_into_the_same_folder_is_refused(data, tmp_path):
     work = tmp_path / "model.training"
     work.mkdir()
-    with FileLock(work / "lock"), pytest.raises(InputError, match=r"Another training into .*model is under way"):
+    with FileLock(work / "lock"), pytest.raises(InputError, match=r"Another training into .*model is running"):
         train(data, tmp_path / "model", **SETTINGS)
     train(data, tmp_path / "model", **SETTINGS)
 
@@ -112,10 +112,23 @@ def test_an_unfinished_training_with_other_settings_is_not_mixed_with_this_one(d
 
 
 def test_graphs_that_cannot_be_cut_leave_no_unfinished_training(data, tmp_path):
-    """Else the same directory would refuse the next, mended file as another training."""
+    """Else the same folder would refuse the next, corrected file as another training."""
     with pytest.raises(InputError, match="folds need at least 2"):
         train(data[:1], tmp_path / "model", **SETTINGS)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_damaged_settings_of_an_unfinished_training_get_a_sentence(data, tmp_path):
+    (tmp_path / "model.training").mkdir()
+    (tmp_path / "model.training" / "settings.json").write_text("{")
+    with pytest.raises(InputError, match=r"settings.json is damaged .*: remove .*model.training to start again"):
+        train(data, tmp_path / "model", **SETTINGS)
+
+
+def test_a_place_that_cannot_be_written_gets_a_sentence(data, tmp_path):
+    (tmp_path / "file").write_text("a file, not a folder")
+    with pytest.raises(InputError, match=r"model.training cannot be written: (Not a directory|File exists)"):
+        train(data, tmp_path / "file" / "model", **SETTINGS)
 
 
 COMMAND = [sys.executable, "-m", "ssread", "train", "planted", "--quick", "--workers", "1", "--device", "cpu"]

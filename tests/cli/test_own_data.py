@@ -58,9 +58,9 @@ def test_options_for_reading_come_from_a_file(tmp_path):
     ("words", "sentence"),
     [
         (("train", "nowhere.csv", "-o", "model"), "There is no file or folder nowhere.csv"),
-        (("predict", "nowhere", "planted", "-o", "out.csv"), "nowhere is no folder, so no model"),
-        (("embed", "nowhere", "planted", "-o", "out.csv"), "nowhere is no folder, so no model"),
-        (("export", "nowhere"), "nowhere is no folder, so no model"),
+        (("predict", "nowhere", "planted", "-o", "out.csv"), "nowhere is not a folder"),
+        (("embed", "nowhere", "planted", "-o", "out.csv"), "nowhere is not a folder"),
+        (("export", "nowhere"), "nowhere is not a folder"),
         (("export", "nowhere", "--format", "pickle"), "There is no format 'pickle'"),
     ],
 )

@@ -1,248 +1,167 @@
-"""``ssread compare`` as people run it: real processes, killed for real."""
+"""``ssread compare`` as a function: reports, pages, objectives, tasks, splits."""
 
+import io
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
-from typer.testing import CliRunner
+import torch
+from helpers.remote_runner import RemoteRunner
+from rich.console import Console
 
-from ssread.cli import app
-from ssread.commands.settings_file import read_settings
+from ssread.commands.compare import Saved, compare_dataset
+from ssread.data import Fold, load, write_splits
+from ssread.data.duplicates import duplicate_groups
+from ssread.data.scaffold import scaffold_groups
 from ssread.errors import InputError
-from ssread.evaluate import Store
-from ssread.evaluate.runners import make_runner
+from ssread.evaluate import Report, Store
+from ssread.train.runs import RunResult
 
-CONFIG = """
-data: {num_graphs: 40, seed: 1}
-model: {hidden_channels: 8}
-positions: 2
-folds: 3
-seeds: 2
-epochs: 3
-batch_size: 16
-"""
-COMMAND = [sys.executable, "-m", "ssread"]
+SMALL = {"positions": 2, "folds": 2, "seeds": 1, "epochs": 1, "batch_size": 16, "model": {"hidden_channels": 8}}
+PLANTED = {"num_graphs": 40, "nodes": 13, "seed": 1}
+
+
+def compare(out: Path, dataset: Any = "planted", data: dict | None = None, **settings: Any) -> tuple[Report, Saved]:
+    data = PLANTED if data is None else data
+    console = Console(file=io.StringIO())
+    arguments = {"device": "cpu", "workers": 1, "out": out, "console": console}
+    return compare_dataset(str(dataset), {**SMALL, **settings}, data=data, **arguments)
+
+
+def stored(out: Path) -> list[RunResult]:
+    with Store(out / "results.sqlite") as store:
+        return list(store.results(store.table()["key"]).values())
+
+
+def test_the_report_and_a_page_are_written(tmp_path):
+    report, saved = compare(tmp_path)
+    assert [(cell.dataset, cell.arch, cell.comparison.pairs) for cell in report.cells] == [("planted", "gcn", 2)]
+    assert saved.markdown.read_text() == report.markdown()
+    assert json.loads(saved.json.read_text()) == json.loads(json.dumps(report.as_dict()))
+    assert saved.to_look_at == [tmp_path / "compare-planted-report.html"]
+    assert "Does SSRead help on planted?" in saved.page.read_text()
+    assert len(stored(tmp_path)) == 4
+
+
+def test_the_model_of_the_page_is_trained_here_where_only_the_cluster_has_a_gpu(tmp_path, monkeypatch):
+    monkeypatch.setattr("ssread.commands.compare.make_runner", lambda *_: RemoteRunner())
+    _, saved = compare(tmp_path, split="duplicates")
+    assert "Does SSRead help on planted?" in saved.page.read_text()
 
 
 @pytest.fixture
-def config(tmp_path: Path) -> Path:
-    path = tmp_path / "config.yaml"
-    path.write_text(CONFIG)
+def molecules(tmp_path) -> Path:
+    """An amine and an alcohol on each of 24 rings; every third molecule occurs twice."""
+    pytest.importorskip("rdkit")
+    rings = [f"C1{'C' * size}{atom}1" for size in range(1, 13) for atom in "CO"]
+    rows = [f"{tail}{ring},{label}" for ring in rings for tail, label in (("N", "no"), ("O", "yes"))]
+    rows += rows[::3]
+    path = tmp_path / "mine.csv"
+    path.write_text("\n".join(["structure,active", *rows]) + "\n")
     return path
 
 
-def run(*words: object) -> tuple[int, str]:
-    """The command within this process; exit code and all that was printed."""
-    result = CliRunner().invoke(app, [str(word) for word in words])
-    return result.exit_code, result.output
+COLUMNS = {"smiles": "structure", "label": "active"}
 
 
-def test_prints_a_verdict_and_says_where_everything_is(config, tmp_path):
-    code, output = run("compare", "planted", "--config", config, "--workers", 1, "--out", tmp_path / "runs")
-    assert code == 0
-    assert "planted, gcn, sum: " in output
-    assert "12 of 12 trainings" in output
-    assert {path.name for path in (tmp_path / "runs").iterdir()} >= {
-        "results.sqlite",
-        "compare-planted.md",
-        "compare-planted.json",
-    }
-    assert (
-        "3 folds x 2 seeds; epoch: best validation accuracy" in (tmp_path / "runs" / "compare-planted.md").read_text()
-    )
+@pytest.fixture
+def no_page(monkeypatch) -> None:
+    """Leaves out the page, which takes most of the time of a small comparison."""
+    monkeypatch.setattr("ssread.commands.compare.write_comparison_page", lambda *_: None)
 
 
-def test_flags_go_before_the_file(config, tmp_path):
-    words = ("--config", config, "--workers", 1, "--out", tmp_path, "--seeds", 1, "--aggr", "mean,max+mean")
-    assert run("compare", "planted", *words)[0] == 0
-    report = json.loads((tmp_path / "compare-planted.json").read_text())
-    assert [cell["aggr"] for cell in report["cells"]] == ["mean", "max+mean"]
-    assert report["cells"][0]["pairs"] == 3
+def test_own_molecules_are_compared_like_a_benchmark(molecules, tmp_path, no_page):
+    report, saved = compare(tmp_path, molecules, COLUMNS)
+    assert report.cells[0].dataset == "mine"
+    assert saved.markdown == tmp_path / "compare-mine.md"
 
 
-def test_own_molecules_are_compared_like_a_benchmark(tmp_path):
-    pytest.importorskip("rdkit")
-    rows = "".join(f"{'C' * n}O,yes\n{'C' * n}N,no\n" for n in range(2, 22))
-    (tmp_path / "mine.csv").write_text("structure,active\n" + rows)
-    words = ("--smiles", "structure", "--label", "active", "--folds", 2, "--seeds", 1, "--positions", 2)
-    code, output = run("compare", tmp_path / "mine.csv", *words, "--epochs", 2, "--workers", 1, "--out", tmp_path)
-    assert code == 0
-    assert "mine, gcn, sum: " in output
+def test_properties_of_molecules_are_drawn(molecules, tmp_path):
+    report, saved = compare(tmp_path, molecules, COLUMNS, task="rings", learn="supervised")
+    assert [(cell.arch, cell.task) for cell in report.cells] == [("gin", "rings")]
+    assert [path.name for path in saved.to_look_at] == ["compare-mine-properties.svg", "compare-mine-properties.png"]
 
 
-def table(config: Path, out: Path) -> dict:
-    """What the command says of the whole work, done within this process."""
-    result = CliRunner().invoke(app, words(config, out, workers=1))
-    assert result.exit_code == 0
-    return json.loads(result.stdout)
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> dict:
-    """The same of a run that nobody stops."""
-    folder = tmp_path_factory.mktemp("whole")
-    (folder / "config.yaml").write_text(CONFIG)
-    return table(folder / "config.yaml", folder)
-
-
-def words(config: Path, out: Path, workers: int) -> list[str]:
-    options = ["--config", config, "--json", "--workers", workers, "--epochs", 60, "--out", out]
-    return ["compare", "planted", *map(str, options)]
-
-
-@pytest.mark.slow
-def test_json_is_one_document_and_the_same_with_more_workers(config, tmp_path, whole):
-    command = [*COMMAND, *words(config, tmp_path / "two", workers=2)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert "12 of 12 trainings" in done.stderr
-    assert json.loads(done.stdout) == whole
-
-
-@pytest.mark.slow
-@pytest.mark.alone
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
-def test_stopped_in_the_middle_it_goes_on_to_the_same_table(config, tmp_path, how, whole, heeding_ctrl_c):
-    out = tmp_path / "parts"
-    command = [*COMMAND, *words(config, out, workers=2)]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    process = subprocess.Popen(command, **pipes, preexec_fn=heeding_ctrl_c)
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline and _results(out) < 2:
-        time.sleep(0.02)
-    process.send_signal(how)
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode != 0
-    assert 2 <= _results(out) < 12
-    if how == signal.SIGINT:
-        assert "the same command goes on from there" in errors
-        assert "Traceback" not in errors
-    assert table(config, out) == whole
-    assert _results(out) == 12
-
-
-def _results(folder: Path) -> int:
-    path = folder / "results.sqlite"
-    if not path.is_file():
-        return 0
-    try:
-        with Store(path) as store:
-            return len(store)
-    except InputError:  # made this very moment
-        return 0
-
-
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (["nowhere.csv"], "There is no file or folder nowhere.csv"),
-        (["planted", "--arch", "gnc"], "There is no architecture 'gnc'"),
-        (["planted", "--aggr", "median"], "There is no aggregation 'median'"),
-        (["planted", "--positions", "1000"], "1000 positions are more than"),
-        (["planted", "--device", "tpu"], "There is no device 'tpu'. Choose auto, cpu or cuda"),
-        (["planted", "--on", "mars"], "Trainings run here, on ray or on ray://host:port, not on 'mars'"),
-        (["planted", "--workers", "0"], "workers must be 1 or more"),
-        (["planted", "--config", "missing.yaml"], "missing.yaml cannot be read"),
-    ],
-)
-def test_wrong_words_get_a_sentence(words, sentence, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    code, output = run("compare", *words)
-    assert code == 1
-    assert sentence in " ".join(output.split())
-    assert not list(tmp_path.glob("runs/*.md"))
-
-
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("- a list", "must hold settings as 'name: value' lines"),
-        ("a: [1", "is not valid YAML"),
-        ("3: 4", "must hold settings"),
-        ("x: !!python/object/apply:os.system ['true']", "is not valid YAML"),
-    ],
-)
-def test_wrong_configuration_gets_a_sentence(text, sentence, tmp_path):
-    path = tmp_path / "config.yaml"
-    path.write_text(text)
-    with pytest.raises(InputError, match=sentence):
-        read_settings(path)
-
-
-def test_a_store_that_cannot_be_written_gets_a_sentence(config, tmp_path):
-    if os.geteuid() == 0:
-        folder = tmp_path / "file"
-        folder.write_text("not a folder")
-    else:
-        folder = tmp_path / "locked"
-        folder.mkdir(mode=0o500)
-    code, output = run("compare", "planted", "--config", config, "--workers", 1, "--out", folder)
-    assert code == 1
-    assert "Error: " in output
-
-
-def test_cores_are_the_default_without_a_gpu():
-    assert make_runner("cpu", 3, "here", print).device == "cpu"
-
-
-def test_results_are_shown_and_written(config, tmp_path):
-    run("compare", "planted", "--config", config, "--workers", 1, "--out", tmp_path)
-    code, output = run("results", tmp_path / "results.sqlite")
-    assert code == 0
-    assert "planted" in output
-    for ending, inside in ((".csv", "valid_accuracy"), (".md", "| dataset |"), (".tex", "\\begin{tabular}")):
-        assert run("results", tmp_path / "results.sqlite", "-o", tmp_path / f"table{ending}")[0] == 0
-        assert inside in (tmp_path / f"table{ending}").read_text()
-    code, output = run("results", tmp_path / "nowhere.sqlite")
-    assert code == 1
-    assert "There is no results file" in output
-
-
-UNLABELLED = """
-data: {num_graphs: 40, seed: 1}
-model: {hidden_channels: 8, num_layers: 2}
-positions: 2
-folds: 3
-seeds: 1
-epochs: 2
-"""
-
-
-def test_learning_without_labels_is_compared_the_same_way(tmp_path):
-    (tmp_path / "config.yaml").write_text(UNLABELLED)
-    words = ("compare", "planted", "--config", tmp_path / "config.yaml", "--workers", 1, "--out", tmp_path / "runs")
-    code, output = run(*words, "--learn", "graphcl,infograph", "--json")
-    assert code == 0, output
-    found = json.loads(output[output.index("{\n") :])
-    assert [(cell["arch"], cell["learn"], cell["pairs"]) for cell in found["cells"]] == [
+def test_training_without_labels_is_compared_the_same_way(tmp_path):
+    report, saved = compare(tmp_path, learn="graphcl,infograph", folds=3)
+    assert [(cell.arch, cell.learn, cell.comparison.pairs) for cell in report.cells] == [
         ("gin", "graphcl", 3),
         ("gin", "infograph", 3),
     ]
-    assert "epoch: the last of a fixed number (2), on all graphs without labels, one encoder per seed" in output
-    with Store(tmp_path / "runs" / "results.sqlite") as store:
-        rows = store.table()
-        assert len(rows) == 12
-        assert set(rows["selection"]) == {"the last of a fixed number; linear SVM, C by validation accuracy"}
-    assert (tmp_path / "runs" / "compare-planted-graphcl-infograph.md").is_file()
-    code, output = run(*words, "--learn", "graphcl", "--seeds", 1)
-    assert code == 0
-    assert "6 of 6 trainings" in output or "trainings" not in output, "nothing is trained again"
+    assert "epoch: the last of a fixed number (1), on all graphs without labels, one encoder per seed" in report.rule
+    assert saved.markdown == tmp_path / "compare-planted-graphcl-infograph.md"
+    assert saved.to_look_at == [], "a page explains a classifier"
+    assert len(stored(tmp_path)) == 12
+    compare(tmp_path, learn="graphcl", folds=3)
+    assert len(stored(tmp_path)) == 12, "nothing is trained again"
 
 
 @pytest.mark.parametrize(
-    ("words", "sentence"),
+    ("settings", "sentence"),
     [
-        (("--learn", "magic"), "There is no way to learn 'magic'. Choose from supervised, graphcl, infograph."),
-        (("--task", "colour"), "There is no task 'colour'. Choose from class, rings"),
-        (("--task", "rings"), "planted has neither SMILES nor labels of atoms and bonds"),
+        ({"learn": "magic"}, "'magic'. Choose from supervised, graphcl, infograph"),
+        ({"task": "colour"}, "There is no task 'colour'. Choose from class, rings"),
+        ({"task": "rings"}, "planted has neither SMILES nor labels of atoms and bonds"),
+        ({"split": "fair"}, "There is no split 'fair': choose random, scaffold, duplicates, or name a JSON file"),
+        ({"split": "scaffold"}, "SMILES"),
     ],
 )
-def test_other_ways_and_tasks_get_a_sentence(tmp_path, words, sentence):
+def test_wrong_settings_get_a_sentence(tmp_path, settings, sentence):
     pytest.importorskip("rdkit")
-    code, output = run("compare", "planted", "--out", tmp_path / "runs", *words)
-    assert code == 1
-    assert sentence in " ".join(output.split())
+    with pytest.raises(InputError, match=sentence):
+        compare(tmp_path / "runs", **settings)
+    assert not (tmp_path / "runs").exists()
+
+
+def together(groups: Sequence[int], ids: Sequence[int]) -> bool:
+    """Whether all graphs of every group are in a part, or none."""
+    inside = {groups[number] for number in ids}
+    return sorted(ids) == [number for number, group in enumerate(groups) if group in inside]
+
+
+@pytest.mark.parametrize("split", ["scaffold", "duplicates"])
+def test_groups_stay_together(molecules, tmp_path, no_page, split):
+    report, _ = compare(tmp_path, molecules, COLUMNS, split=split)
+    graphs = load(molecules, **COLUMNS)
+    groups = (scaffold_groups if split == "scaffold" else duplicate_groups)(graphs).tolist()
+    assert len(set(groups)) < len(graphs)
+    assert len(stored(tmp_path)) == 4
+    assert all(together(groups, result.test_ids.tolist()) for result in stored(tmp_path))
+    assert f"2 folds by {split} x 1 seed" in report.rule
+
+
+def write_folds(path: Path, num_graphs: int, num_folds: int) -> list[list[int]]:
+    """Writes a file of folds and returns their test parts."""
+    numbers = torch.arange(num_graphs)
+    folds = []
+    for fold in range(num_folds):
+        rest = numbers[numbers % num_folds != fold]
+        folds.append(Fold(rest[6:], rest[:6], numbers[numbers % num_folds == fold]))
+    write_splits(folds, path)
+    return [fold.test.tolist() for fold in folds]
+
+
+def test_a_file_decides_the_folds_and_their_number(tmp_path, no_page):
+    tests = write_folds(tmp_path / "folds.json", 40, num_folds=3)
+    report, _ = compare(tmp_path, split=str(tmp_path / "folds.json"), folds=2)
+    assert report.cells[0].comparison.pairs == 3
+    assert sorted(result.test_ids.tolist() for result in stored(tmp_path)) == sorted(tests * 2)
+
+
+def test_results_of_different_splits_are_kept_apart(molecules, tmp_path, no_page):
+    write_folds(tmp_path / "two.json", len(load(molecules, **COLUMNS)), num_folds=2)
+    write_folds(tmp_path / "three.json", len(load(molecules, **COLUMNS)), num_folds=3)
+    expected = 0
+    for split in ("random", "scaffold", "duplicates", str(tmp_path / "two.json"), str(tmp_path / "three.json")):
+        for _ in range(2):  # the second time nothing is trained again
+            compare(tmp_path, molecules, COLUMNS, split=split)
+        expected += 6 if "three" in split else 4
+        assert len(stored(tmp_path)) == expected
+
+
+def test_a_file_for_other_graphs_gets_a_sentence(tmp_path):
+    write_folds(tmp_path / "folds.json", 51, num_folds=2)
+    with pytest.raises(InputError, match=r"folds\.json"):
+        compare(tmp_path / "runs", split=str(tmp_path / "folds.json"))

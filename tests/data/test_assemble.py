@@ -12,7 +12,7 @@ from ssread.errors import InputError
 
 
 @given(raw_graphs(), st.booleans(), st.sampled_from(["keep", "drop"]))
-def test_edges_are_those_of_a_slow_and_obvious_loop(raw: dict[str, Any], undirected: bool, self_loops: str) -> None:
+def test_edges_and_repairs_are_those_of_a_plain_loop(raw: dict[str, Any], undirected: bool, self_loops: str) -> None:
     graphs = assemble(**raw, undirected=undirected, self_loops=self_loops)
     expected: dict[tuple[int, int, int], tuple[float, ...]] = {}
     counted = {"self-loops dropped": 0, "duplicate edges removed": 0, "reverse edges added": 0}
@@ -73,10 +73,10 @@ GOOD: dict[str, Any] = {
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"num_nodes": [], "x": np.empty((0, 1)), "y": None}, "two holds no graphs"),
+        ({"num_nodes": [], "x": np.empty((0, 1)), "y": None}, "two has no graphs"),
         ({"num_nodes": [2, -1]}, "graph 1 has -1 nodes"),
-        ({"num_nodes": [2.5, 1]}, "num_nodes must be whole numbers"),
-        ({"x": [[1.0], [2.0]]}, r"node features have the shape \[2, 1\]; there are 3 nodes"),
+        ({"num_nodes": [2.5, 1]}, "num_nodes must be integers"),
+        ({"x": [[1.0], [2.0]]}, r"node features have the shape \[2, 1\], but there are 3 nodes"),
         ({"x": [1.0, 2.0, 3.0]}, r"shape \[3\]"),
         ({"x": [[1.0], ["red"], [3.0]]}, "node features must be numbers"),
         ({"x": [[1.0], [2.0], [float("nan")]]}, "feature number 0 of node 0 in graph 1 is nan"),
@@ -84,23 +84,23 @@ GOOD: dict[str, Any] = {
         ({"x": [[1.0], [float("nan")], [3.0]], "node_feature_names": ["mass"]}, "feature 'mass' of node 1 in graph 0"),
         ({"edges": [[0], [2]]}, "graph 0 has an edge from node 0 to node 2, but only 2 nodes"),
         ({"edges": [[-1], [0]]}, "an edge from node -1 to node 0"),
-        ({"graph_of_edge": [2]}, "edge 0 belongs to graph 2, of 2 graphs"),
+        ({"graph_of_edge": [2]}, "edge 0 belongs to graph 2, but the graphs are 0 to 1"),
         ({"graph_of_edge": [0, 0]}, r"edges have the shape \[2, 1\]"),
-        ({"edges": [[0.5], [1.0]]}, "edges must be whole numbers"),
-        ({"edge_attr": [[1.0], [2.0]]}, r"edge features have the shape \[2, 1\]; there are 1 edges"),
+        ({"edges": [[0.5], [1.0]]}, "edges must be integers"),
+        ({"edge_attr": [[1.0], [2.0]]}, r"edge features have the shape \[2, 1\], but there are 1 edges"),
         ({"edge_attr": [[float("nan")]]}, "of edge 0 in graph 0 is nan"),
         ({"y": [0]}, "1 labels for 2 graphs"),
         ({"y": [0, -1]}, "graph 1 has class index -1"),
         ({"y": [0, 5], "class_names": ["a", "b"]}, "graph 1 has class index 5, but there are 2 class names"),
         ({"node_feature_names": ["a", "b"]}, "2 node feature names for 1 features"),
-        ({"ids": ["only one"]}, "column 'ids' has 1 rows, one per graph is 2"),
-        ({"node_columns": {"position": [0]}}, "column 'position' has 1 rows, one per node is 3"),
-        ({"graph_columns": {"smiles": ["C", "N"]}}, "column 'smiles' is not made of numbers"),
-        ({"graph_texts": {"smiles": ["C"]}}, "column 'smiles' has 1 rows, one per graph is 2"),
-        ({"self_loops": "mend"}, "self_loops='mend' is not an option: choose 'keep' or 'drop'"),
+        ({"ids": ["only one"]}, "column 'ids' has 1 rows, but one per graph is 2"),
+        ({"node_columns": {"position": [0]}}, "column 'position' has 1 rows, but one per node is 3"),
+        ({"graph_columns": {"smiles": ["C", "N"]}}, "column 'smiles' does not hold numbers only"),
+        ({"graph_texts": {"smiles": ["C"]}}, "column 'smiles' has 1 rows, but one per graph is 2"),
+        ({"self_loops": "ignore"}, "self_loops='ignore' is not an option: choose 'keep' or 'drop'"),
     ],
 )
-def test_what_cannot_be_mended_is_named(change: dict[str, Any], sentence: str) -> None:
+def test_input_that_cannot_be_repaired_is_named(change: dict[str, Any], sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
         assemble(**GOOD | change)
 

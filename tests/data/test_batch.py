@@ -65,8 +65,8 @@ def test_an_empty_batch_and_a_trailing_empty_graph() -> None:
     [
         ([3], "There is no graph 3"),
         ([-4], "There is no graph -4"),
-        ([[0]], "must be a list of whole numbers"),
-        ([0.5], "must be a list of whole numbers"),
+        ([[0]], "must be a list of integers"),
+        ([0.5], "must be a list of integers"),
         (torch.tensor([True]), "A mask of shape"),
     ],
 )
@@ -78,46 +78,46 @@ def test_wrong_ids(ids: list[int], sentence: str) -> None:
 @st.composite
 def sets_with_blocks(draw: st.DrawFn) -> tuple[GraphSet, torch.Tensor]:
     graphs = draw(graph_sets())
-    num_replicas, size = draw(st.integers(1, 3)), draw(st.integers(1, 5))
+    num_models, size = draw(st.integers(1, 3)), draw(st.integers(1, 5))
     row = st.lists(st.integers(-1, len(graphs) - 1), min_size=size, max_size=size)
-    ids = draw(st.lists(row, min_size=num_replicas, max_size=num_replicas))
+    ids = draw(st.lists(row, min_size=num_models, max_size=num_models))
     return graphs, torch.tensor(ids)
 
 
 def assert_padded_equals_single(padded: PaddedBatch, graphs: GraphSet, ids: torch.Tensor, bounds: Bounds) -> None:
-    """Every replica is the ordinary batch of its real graphs, plus padding as promised."""
-    num_replicas, size = ids.shape
+    """The block of every model is the ordinary batch of its real graphs, plus padding as documented."""
+    num_models, size = ids.shape
     assert padded.batch_size == size + 1
-    assert padded.x.shape == (num_replicas, bounds.num_nodes, graphs.num_node_features)
-    assert padded.edge_index.shape == (num_replicas, 2, bounds.num_edges)
+    assert padded.x.shape == (num_models, bounds.num_nodes, graphs.num_node_features)
+    assert padded.edge_index.shape == (num_models, 2, bounds.num_edges)
     assert torch.equal(padded.graph_mask, ids >= 0)
-    for replica in range(num_replicas):
-        real = ids[replica] >= 0
-        single = graphs.batch(ids[replica][real])
+    for model in range(num_models):
+        real = ids[model] >= 0
+        single = graphs.batch(ids[model][real])
         slot = real.nonzero().squeeze(1)
         nodes, edges = single.num_nodes, single.edge_index.size(1)
-        assert torch.equal(padded.x[replica, :nodes], single.x)
-        assert not padded.x[replica, nodes:].any()
-        assert torch.equal(padded.batch[replica, :nodes], slot[single.batch])
-        assert (padded.batch[replica, nodes:] == size).all()
-        assert padded.node_mask[replica].tolist() == [True] * nodes + [False] * (bounds.num_nodes - nodes)
-        assert not padded.node_mask[replica, -1]
-        assert torch.equal(padded.edge_index[replica, :, :edges], single.edge_index)
-        assert (padded.edge_index[replica, :, edges:] == bounds.num_nodes - 1).all()
-        assert (padded.edge_index[replica, 0].diff() >= 0).all()
-        counts = torch.bincount(padded.batch[replica], minlength=size + 1)
-        assert torch.equal(padded.ptr[replica].diff(), counts)
-        assert torch.equal(padded.node_ids[replica, :nodes], single.node_ids)
+        assert torch.equal(padded.x[model, :nodes], single.x)
+        assert not padded.x[model, nodes:].any()
+        assert torch.equal(padded.batch[model, :nodes], slot[single.batch])
+        assert (padded.batch[model, nodes:] == size).all()
+        assert padded.node_mask[model].tolist() == [True] * nodes + [False] * (bounds.num_nodes - nodes)
+        assert not padded.node_mask[model, -1]
+        assert torch.equal(padded.edge_index[model, :, :edges], single.edge_index)
+        assert (padded.edge_index[model, :, edges:] == bounds.num_nodes - 1).all()
+        assert (padded.edge_index[model, 0].diff() >= 0).all()
+        counts = torch.bincount(padded.batch[model], minlength=size + 1)
+        assert torch.equal(padded.ptr[model].diff(), counts)
+        assert torch.equal(padded.node_ids[model, :nodes], single.node_ids)
         if graphs.edge_attr is not None:
-            assert torch.equal(padded.edge_attr[replica, :edges], single.edge_attr)
-            assert not padded.edge_attr[replica, edges:].any()
+            assert torch.equal(padded.edge_attr[model, :edges], single.edge_attr)
+            assert not padded.edge_attr[model, edges:].any()
         if graphs.y is not None:
-            assert torch.equal(padded.y[replica][real], single.y)
-            assert (padded.y[replica][~real] == -1).all()
+            assert torch.equal(padded.y[model][real], single.y)
+            assert (padded.y[model][~real] == -1).all()
 
 
 @given(sets_with_blocks(), st.integers(0, 3))
-def test_a_padded_batch_is_the_batch_of_every_replica(given_set: tuple[GraphSet, torch.Tensor], spare: int) -> None:
+def test_a_padded_batch_is_the_batch_of_every_model(given_set: tuple[GraphSet, torch.Tensor], spare: int) -> None:
     graphs, ids = given_set
     needed = graphs.bounds(ids)
     bounds = Bounds(needed.num_nodes + spare, needed.num_edges + spare)
@@ -153,7 +153,7 @@ def test_bounds_of_all_possible_batches_hold_every_batch(
 
 
 def in_batches(members: torch.Tensor, batch_size: int) -> torch.Tensor:
-    """Graphs [R, n] as batches [steps, R, batch_size], -1 behind the last."""
+    """Returns graphs [R, n] as batches [steps, R, batch_size], padded by -1."""
     filled = torch.nn.functional.pad(members, (0, -members.size(1) % batch_size), value=-1)
     return filled.unflatten(1, (-1, batch_size)).transpose(0, 1).contiguous()
 
@@ -163,8 +163,8 @@ def test_a_batch_has_at_least_one_graph() -> None:
         next(small().batches(0))
 
 
-def test_a_padded_batch_looks_at_no_value(device: str) -> None:
-    """On the meta device there are no values: what runs there depends on shapes alone."""
+def test_a_padded_batch_reads_no_value(device: str) -> None:
+    """The meta device has no values, so what runs there depends on shapes alone."""
     meta = small().to("meta").padded_batch(torch.zeros(2, 3, dtype=torch.int64, device="meta"), Bounds(9, 12))
     assert meta.x.shape == (2, 9, 2)
     assert meta.edge_index.shape == (2, 2, 12)

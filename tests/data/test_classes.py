@@ -1,4 +1,4 @@
-"""Labels as people write them."""
+"""Class indices from labels as people write them."""
 
 import pytest
 from hypothesis import given

@@ -18,13 +18,13 @@ CONTENT_FILES = {"A": "1,2\n2,1\n" * 5000, "graph_indicator": "1\n1\n", "graph_l
 
 
 class Site:
-    """A real web server with one file and the bad habits of real ones."""
+    """A web server with one file that can break off and ignore ranges, as real ones do."""
 
     def __init__(self, content: bytes) -> None:
         self.content = content
         self.break_after: int | None = None  # bytes after which the connection is cut, once
-        self.knows_ranges = True
-        self.asked: list[str | None] = []
+        self.supports_ranges = True
+        self.requests: list[str | None] = []
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self.address = f"http://127.0.0.1:{self.server.server_port}"
 
@@ -35,8 +35,8 @@ class Site:
                     self.send_error(404)
                     return
                 wanted = self.headers.get("Range")
-                site.asked.append(wanted)
-                start = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted and site.knows_ranges else 0
+                site.requests.append(wanted)
+                start = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted and site.supports_ranges else 0
                 if start >= len(site.content):
                     self.send_error(416)
                     return
@@ -71,20 +71,20 @@ def test_a_download_is_complete(site: Site, tmp_path: Path) -> None:
     assert list(target.parent.iterdir()) == [target]
 
 
-@pytest.mark.parametrize("knows_ranges", [True, False])
-def test_an_interrupted_download_goes_on(site: Site, tmp_path: Path, knows_ranges: bool) -> None:
+@pytest.mark.parametrize("supports_ranges", [True, False])
+def test_an_interrupted_download_is_resumed(site: Site, tmp_path: Path, supports_ranges: bool) -> None:
     target = tmp_path / "folder" / "SET.zip"
-    site.break_after, site.knows_ranges = 300, knows_ranges
-    with pytest.raises(InputError, match=r"could not be downloaded .* run again to go on"):
+    site.break_after, site.supports_ranges = 300, supports_ranges
+    with pytest.raises(InputError, match=r"The download of .* failed .* run again to resume it"):
         download(f"{site.address}/SET.zip", target)
     assert not target.exists()
     download(f"{site.address}/SET.zip", target)
     assert target.read_bytes() == site.content
-    assert site.asked == [None, "bytes=300-"]
+    assert site.requests == [None, "bytes=300-"]
     assert list(target.parent.iterdir()) == [target]
 
 
-def test_what_was_begun_from_another_file_is_begun_again(site: Site, tmp_path: Path) -> None:
+def test_a_part_of_another_file_is_discarded(site: Site, tmp_path: Path) -> None:
     for left_over in (b"x" * 100, b"y" * 2 * len(site.content)):
         target = tmp_path / "SET.zip"
         target.with_name("SET.zip.part").write_bytes(left_over)
@@ -93,7 +93,7 @@ def test_what_was_begun_from_another_file_is_begun_again(site: Site, tmp_path: P
         target.unlink()
 
 
-def test_the_part_of_a_killed_process_is_taken_over(site: Site, tmp_path: Path) -> None:
+def test_the_part_of_a_killed_process_is_resumed(site: Site, tmp_path: Path) -> None:
     target = tmp_path / "SET.zip"
     dead, alive = target.with_name("SET.zip.part.1"), target.with_name("SET.zip.part.2")
     dead.write_bytes(site.content[:200])
@@ -101,12 +101,12 @@ def test_the_part_of_a_killed_process_is_taken_over(site: Site, tmp_path: Path) 
     long_ago = time.time() - 2 * ABANDONED_SECONDS
     os.utime(dead, (long_ago, long_ago))
     download(f"{site.address}/SET.zip", target)
-    assert site.asked == ["bytes=200-"]
+    assert site.requests == ["bytes=200-"]
     assert not dead.exists()
     assert alive.exists()
 
 
-def test_what_is_no_zip_leaves_nothing_behind(site: Site, tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_zip_leaves_nothing_behind(site: Site, tmp_path: Path) -> None:
     site.content = b"<html>Please log in</html>"
     target = tmp_path / "folder" / "SET.zip"
     with pytest.raises(InputError, match="is not an intact zip"):
@@ -115,9 +115,9 @@ def test_what_is_no_zip_leaves_nothing_behind(site: Site, tmp_path: Path) -> Non
 
 
 def test_a_wrong_name_and_a_dead_server(site: Site, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"OTHER.zip cannot be had \(404 .*check the name"):
+    with pytest.raises(InputError, match=r"OTHER.zip cannot be downloaded \(404 .*check the name"):
         download(f"{site.address}/OTHER.zip", tmp_path / "OTHER.zip")
-    with pytest.raises(InputError, match=r"could not be downloaded .* SSREAD_MIRROR"):
+    with pytest.raises(InputError, match=r"The download of .* failed .* SSREAD_MIRROR"):
         download("http://127.0.0.1:9/SET.zip", tmp_path / "SET.zip")
     assert [file.name for file in tmp_path.iterdir()] == ["original.zip"]
 
@@ -136,11 +136,11 @@ def test_two_processes_at_once(site: Site, tmp_path: Path) -> None:
     assert list(target.parent.iterdir()) == [target]
 
 
-def test_a_complete_part_is_not_asked_for_again(site: Site, tmp_path: Path) -> None:
+def test_a_complete_part_is_not_requested_again(site: Site, tmp_path: Path) -> None:
     target = tmp_path / "SET.zip"
     target.with_name("SET.zip.part").write_bytes(site.content)
     assert download(f"{site.address}/SET.zip", target).read_bytes() == site.content
-    assert site.asked == []
+    assert site.requests == []
 
 
 def test_a_dataset_from_a_mirror_on_the_web(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,6 +148,6 @@ def test_a_dataset_from_a_mirror_on_the_web(site: Site, tmp_path: Path, monkeypa
     monkeypatch.setenv("SSREAD_MIRROR", site.address)
     assert load("SET").repairs == {"duplicate edges removed": 9998}
     assert load("SET", self_loops="drop").name == "SET"
-    assert site.asked == [None]  # the second time it is in the data folder
-    with pytest.raises(InputError, match=r"OTHER.zip cannot be had \(404"):
+    assert site.requests == [None]  # the second time it is in the data folder
+    with pytest.raises(InputError, match=r"OTHER.zip cannot be downloaded \(404"):
         load("OTHER")

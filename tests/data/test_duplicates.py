@@ -1,4 +1,4 @@
-"""Copies are found: same partition as NetworkX's Weisfeiler-Lehman hash, blind to the order of nodes."""
+"""Copies are found whatever the order of their nodes, as by NetworkX's Weisfeiler-Lehman hash."""
 
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ from ssread.errors import InputError
 
 
 def shuffled(graphs: GraphSet, seed: int) -> GraphSet:
-    """The same graphs with the nodes of each in another order."""
+    """Returns the same graphs with the nodes of each in another order."""
     rng = np.random.default_rng(seed)
     orders = [rng.permutation(count) for count in graphs.node_counts.tolist()]
     starts = graphs.node_ptr[:-1].numpy()
@@ -103,7 +103,7 @@ def test_features_count_but_labels_and_the_sign_of_zero_do_not() -> None:
     assert duplicate_groups(pair(0.0, 0.5)).tolist() == [0, 1]
 
 
-def test_further_iterations_see_further() -> None:
+def test_more_iterations_compare_larger_neighbourhoods() -> None:
     path, pieces = nx.path_graph(12), nx.disjoint_union(nx.path_graph(5), nx.cycle_graph(7))
     graphs = from_networkx([path, pieces])
     assert duplicate_groups(graphs, iterations=1).tolist() == [0, 0]

@@ -1,4 +1,4 @@
-"""Files of molecules: all kinds give the same graphs; whatever else they hold gets a sentence."""
+"""Files of molecules: every format gives the same graphs, and other content gets a sentence."""
 
 import contextlib
 import random
@@ -12,6 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ssread.data import load
+from ssread.data.molecule_files import read_blocks
+from ssread.data.molecule_rows import Columns
 from ssread.data.molecules import from_smiles, read_molecules
 from ssread.errors import InputError
 
@@ -51,7 +53,7 @@ def test_lines_are_those_of_the_file_even_where_a_cell_spans_several(tmp_path: P
     assert read_molecules(path, on_error="skip").ids == ("2",)
 
 
-def test_every_kind_of_file_gives_the_same_graphs(tmp_path: Path) -> None:
+def test_every_format_gives_the_same_graphs(tmp_path: Path) -> None:
     smiles, labels = ["CCO", "c1ccccc1O", "CC(=O)N"], ["a", "b", "a"]
     table = pandas.DataFrame({"smiles": smiles, "label": labels})
     table.to_csv(tmp_path / "m.csv", index=False)
@@ -77,6 +79,27 @@ def test_every_kind_of_file_gives_the_same_graphs(tmp_path: Path) -> None:
     assert load(tmp_path / "m.smi", id="name").ids == ("m0", "m1", "m2")
 
 
+@pytest.mark.parametrize("ending", ["csv", "smi", "sdf", "parquet"])
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 8])
+def test_blocks_of_any_size_are_the_whole_file(tmp_path: Path, ending: str, size: int) -> None:
+    smiles = ["CCO", "c1ccccc1O", "CC(=O)N", "CC", "C#N", "CF", "CCl"]
+    path, columns = tmp_path / f"m.{ending}", Columns("smiles", "label", None, hydrogens=False)
+    if ending == "parquet":
+        pandas.DataFrame({"smiles": smiles, "label": "abababa"}).to_parquet(path)
+    elif ending == "sdf":
+        block = Chem.MolToMolBlock(Chem.MolFromSmiles("CC(=O)O"))
+        path.write_text("".join(f"{block}> <label>\n{label}\n\n$$$$\n" for label in "abababa"))
+    else:
+        rows = zip(["smiles", *smiles], ["label", *"abababa"], strict=True)
+        path.write_text("".join(("," if ending == "csv" else " ").join(row) + "\n" for row in rows))
+    (whole,) = read_blocks(path, columns)
+    blocks = list(read_blocks(path, columns, size))
+    assert max(map(len, blocks)) <= size
+    for name in ("numbers", "smiles", "labels", "records"):
+        joined = [entry for block in blocks for entry in getattr(block, name) or ()]
+        assert joined == list(getattr(whole, name) or ()), name
+
+
 def test_a_broken_record_of_an_sdf_is_named_by_its_first_line(tmp_path: Path) -> None:
     block = Chem.MolToMolBlock(Chem.MolFromSmiles("CCO"))
     record = f"{block}> <label>\n1\n\n$$$$\n"
@@ -89,7 +112,7 @@ def test_a_broken_record_of_an_sdf_is_named_by_its_first_line(tmp_path: Path) ->
         read_molecules(path, label="activity")
 
 
-def test_wrong_columns_are_answered_with_those_there_are(tmp_path: Path) -> None:
+def test_a_wrong_column_is_answered_with_the_columns_of_the_file(tmp_path: Path) -> None:
     path = write(tmp_path, "m.csv", TABLE)
     with pytest.raises(
         InputError, match=r"no column 'SMILES' \(smiles='SMILES'\); its columns are 'id', 'smiles', 'label'"
@@ -119,9 +142,7 @@ def test_wrong_columns_are_answered_with_those_there_are(tmp_path: Path) -> None
         ("m.xyz", b"", "'.xyz'"),
     ],
 )
-def test_a_file_that_is_not_what_its_ending_says_gets_a_sentence(
-    tmp_path: Path, name: str, content: bytes, words: str
-) -> None:
+def test_a_file_of_another_format_gets_a_sentence(tmp_path: Path, name: str, content: bytes, words: str) -> None:
     path = write(tmp_path, name, content)
     with pytest.raises(InputError, match=words) as caught:
         read_molecules(path)
@@ -129,7 +150,7 @@ def test_a_file_that_is_not_what_its_ending_says_gets_a_sentence(
 
 
 @pytest.mark.parametrize("name", ["none.csv", "none.parquet", "none.sdf", "none.smi"])
-def test_a_file_that_is_not_there_gets_a_sentence(tmp_path: Path, name: str) -> None:
+def test_a_missing_file_gets_a_sentence(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match=r"none.* cannot be read: "):
         read_molecules(tmp_path / name)
 
@@ -165,7 +186,7 @@ def test_any_content_gives_graphs_or_a_sentence(content: bytes, ending: str, on_
 @settings(max_examples=150)
 @given(st.integers(0, 2**32), st.sampled_from([".sdf", ".parquet", ".csv"]))
 def test_a_damaged_file_gives_graphs_or_a_sentence(seed: int, ending: str) -> None:
-    """Good files with a few bytes changed, cut short or doubled."""
+    """Valid files with a few bytes changed, truncated or repeated."""
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"m{ending}"

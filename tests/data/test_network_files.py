@@ -1,4 +1,4 @@
-"""Folders of graph files: GraphML and node-link JSON, labels from three places, nothing pulled in from elsewhere."""
+"""Folders of graph files: GraphML and node-link JSON, labels from three places, no included files."""
 
 import json
 import random
@@ -33,7 +33,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_both_formats_give_what_the_graphs_give(folder: Path) -> None:
+def test_both_formats_give_the_same_graphs_as_networkx(folder: Path) -> None:
     graphs = load(folder)
     expected = from_networkx([RING, CHAIN, CHAIN])
     assert torch.equal(graphs.edge_index, expected.edge_index)
@@ -57,7 +57,7 @@ def test_labels_from_sub_folders(folder: Path) -> None:
     assert graphs.ids == ("chain/b.json", "chain/c.json", "ring/a.graphml")
     assert graphs.y.tolist() == [0, 0, 1]
     (folder / "stray.json").write_text(node_link(CHAIN))
-    with pytest.raises(InputError, match=r"stray\.json lies beside the sub-folders"):
+    with pytest.raises(InputError, match=r"stray\.json is not in a sub-folder"):
         read_networks(folder)
 
 
@@ -97,7 +97,7 @@ def test_default_values_of_graphml_reach_the_nodes_and_edges_without_a_value(tmp
     ("table", "words"),
     [
         ("file,label\na.graphml,1\n", r"no label for b\.json, c\.json"),
-        ("file,label\na.graphml,1\nb.json,1\nc.json,0\nd.json,0\n", r"not there: d\.json"),
+        ("file,label\na.graphml,1\nb.json,1\nc.json,0\nd.json,0\n", r"do not exist: d\.json"),
         ("file,label\na.graphml,1\na.graphml,0\n", r"'a\.graphml' twice"),
         ("name,class\na.graphml,1\n", "'file' and 'label'; its columns are 'name', 'class'"),
         ("file,label\na.graphml,1\nb.json,\nc.json,0\n", r"no label for graph b\.json"),
@@ -116,8 +116,8 @@ def test_a_wrong_table_of_labels_gets_a_sentence(folder: Path, table: str, words
     [
         ("g.graphml", "", "cannot be read as GraphML"),
         ("g.graphml", node_link(RING), "cannot be read as GraphML"),
-        ("g.graphml", GRAPHML.format("", ""), "there are 0 graphs in it"),
-        ("g.graphml", GRAPHML.format("", '<graph edgedefault="undirected"/>' * 2), "there are 2 graphs in it"),
+        ("g.graphml", GRAPHML.format("", ""), "it contains 0 graphs"),
+        ("g.graphml", GRAPHML.format("", '<graph edgedefault="undirected"/>' * 2), "it contains 2 graphs"),
         (
             "g.graphml",
             GRAPHML.format("", '<graph edgedefault="undirected"><node id="a"/><edge source="a" target="b"/></graph>'),
@@ -129,7 +129,7 @@ def test_a_wrong_table_of_labels_gets_a_sentence(folder: Path, table: str, words
                 '<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/hostname">]>',
                 '<graph edgedefault="undirected"><node id="&e;"/></graph>',
             ),
-            "document type is declared",
+            "it declares a document type",
         ),
         ("g.json", "[1, 2]", "an object with 'nodes'"),
         ("g.json", "{", "cannot be read as node-link JSON"),
@@ -140,9 +140,7 @@ def test_a_wrong_table_of_labels_gets_a_sentence(folder: Path, table: str, words
         ("g.json", '{"nodes": [], "links": [], "graph": [1]}', "'graph' must be an object"),
     ],
 )
-def test_a_file_that_is_not_what_its_ending_says_gets_a_sentence(
-    tmp_path: Path, name: str, content: str, words: str
-) -> None:
+def test_a_file_of_another_format_gets_a_sentence(tmp_path: Path, name: str, content: str, words: str) -> None:
     (tmp_path / name).write_text(content)
     with pytest.raises(InputError, match=words) as caught:
         read_networks(tmp_path)
@@ -150,7 +148,7 @@ def test_a_file_that_is_not_what_its_ending_says_gets_a_sentence(
 
 
 def test_a_folder_without_graphs_gets_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"holds no \.graphml or \.json file"):
+    with pytest.raises(InputError, match=r"contains no \.graphml or \.json file"):
         read_networks(tmp_path)
     with pytest.raises(InputError, match="is not a folder"):
         read_networks(tmp_path / "none")

@@ -1,4 +1,4 @@
-"""NetworkX graphs arrive with all their edges and attributes."""
+"""NetworkX graphs keep all their edges and attributes."""
 
 import networkx as nx
 import numpy as np
@@ -14,7 +14,7 @@ KINDS = [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph]
 
 @st.composite
 def networks(draw: st.DrawFn) -> nx.Graph:
-    """Graphs of every kind whose nodes are texts and whose nodes and edges carry numbers and categories."""
+    """Graphs of every class with texts as nodes, and with numbers and categories on nodes and edges."""
     names = draw(st.lists(st.text(min_size=1, max_size=3), unique=True, max_size=6))
     network = draw(st.sampled_from(KINDS))()
     network.add_nodes_from(

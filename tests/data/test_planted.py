@@ -1,4 +1,4 @@
-"""Planted graphs: the truth they carry is the truth of the graphs."""
+"""Planted graphs have the structure that their ground truth describes."""
 
 import itertools
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from networkx.algorithms.isomorphism import GraphMatcher
 from torch_geometric.utils import to_networkx
 
-from ssread.data.planted import _PIECE, MOTIFS, planted
+from ssread.data.planted import CHUNK_SIZE, MOTIFS, planted
 from ssread.errors import InputError
 
 
@@ -36,7 +36,7 @@ def test_the_nodes_marked_as_a_motif_are_that_motif(num_motifs: int, num_classes
         deciding = graph.deciding.nonzero().flatten().tolist()
         assert nx.is_isomorphic(network.subgraph(deciding), motif_graph(int(graph.motif)))
         assert (graph.position[deciding] == graph.motif).all()
-        assert graph.y == graph.motif - 1  # no label noise was asked for
+        assert graph.y == graph.motif - 1  # there is no label noise
         if num_motifs > num_classes:
             distracting = (graph.position == graph.distractor).nonzero().flatten().tolist()
             assert num_classes < int(graph.distractor) <= num_motifs
@@ -47,7 +47,7 @@ def test_the_nodes_marked_as_a_motif_are_that_motif(num_motifs: int, num_classes
         assert 14 <= len(network) <= 20
 
 
-def test_no_motif_holds_another_and_none_fits_into_a_tree() -> None:
+def test_no_motif_contains_another_and_every_motif_has_a_cycle() -> None:
     graphs = {name: nx.Graph(edges) for name, edges in MOTIFS.items()}
     for (_, one), (_, other) in itertools.permutations(graphs.items(), 2):
         assert not GraphMatcher(one, other).subgraph_is_isomorphic()
@@ -61,7 +61,7 @@ def test_the_same_seed_gives_the_same_graphs_and_another_seed_others() -> None:
     assert one.edge_index.shape != other.edge_index.shape or not torch.equal(one.edge_index, other.edge_index)
 
 
-def test_size_and_order_tell_nothing_about_the_class() -> None:
+def test_size_and_order_are_independent_of_the_class() -> None:
     graphs = planted(4000, num_motifs=6, num_classes=2, nodes=(14, 24), seed=1)
     sizes = [graphs.node_counts[graphs.y == label].double().mean() for label in (0, 1)]
     assert abs(sizes[0] - sizes[1]) < 0.4
@@ -73,7 +73,7 @@ def test_size_and_order_tell_nothing_about_the_class() -> None:
 
 def test_noise_adds_its_share_of_edges() -> None:
     clean, noisy = (planted(2000, noise=noise, seed=5).edge_index.size(1) for noise in (0.0, 0.2))
-    # Some of the drawn edges fall inside a motif, on one node or on an edge that is there, and are left out.
+    # Drawn edges within a motif, self-loops and duplicates are left out.
     assert 1.13 < noisy / clean < 1.2
 
 
@@ -83,23 +83,23 @@ def test_label_noise_replaces_its_share_of_classes() -> None:
     assert abs(wrong.double().mean() - 0.3) < 0.03
 
 
-def test_features_are_constant_or_types_that_are_wrong_as_often_as_asked() -> None:
+def test_features_are_constant_or_types_with_the_given_share_of_noise() -> None:
     assert (planted(20).x == 1).all()
     graphs = planted(2000, feature_noise=0.5, seed=7)
     assert graphs.node_feature_names[:3] == ("type=base", "type=house", "type=cycle")
     right = (graphs.x.argmax(1) == graphs.node_columns["position"]).double().mean()
     assert abs(right - (0.5 + 0.5 / 5)) < 0.02
-    told = planted(20, feature_noise=0)
-    assert torch.equal(told.x.argmax(1), told.node_columns["position"])
+    exact = planted(20, feature_noise=0)
+    assert torch.equal(exact.x.argmax(1), exact.node_columns["position"])
 
 
-def test_more_graphs_than_one_piece_are_joined_without_a_seam() -> None:
-    graphs = planted(_PIECE + 100, nodes=13, num_motifs=4, seed=8).validate()
-    assert len(graphs) == _PIECE + 100
+def test_more_graphs_than_one_chunk_are_joined() -> None:
+    graphs = planted(CHUNK_SIZE + 100, nodes=13, num_motifs=4, seed=8).validate()
+    assert len(graphs) == CHUNK_SIZE + 100
     last = graphs[-1]
     deciding = last.deciding.nonzero().flatten().tolist()
     assert nx.is_isomorphic(to_networkx(last, to_undirected=True).subgraph(deciding), motif_graph(int(last.motif)))
-    assert graphs.ids[-1] == str(_PIECE + 99)
+    assert graphs.ids[-1] == str(CHUNK_SIZE + 99)
 
 
 def test_without_noise_triangles_are_in_houses_alone() -> None:

@@ -24,7 +24,7 @@ def test_known_molecules():
 
 
 def test_rings_of_rebuilt_molecules_are_those_of_the_graph(mutag):
-    """In a connected graph, rings are edges minus nodes plus one: known without any chemistry."""
+    """A connected graph has as many rings as edges minus nodes plus one, which needs no chemistry."""
     said = []
     graphs = with_properties(mutag, say=said.append)
     rings = graphs.graph_columns["rings"]
@@ -33,31 +33,31 @@ def test_rings_of_rebuilt_molecules_are_those_of_the_graph(mutag):
     assert torch.equal(rings[known], by_counting[known])
     assert int(known.sum()) >= 179
     left_out = 188 - int(known.sum())
-    assert (left_out == 0 and not said) or said[0].startswith(f"{left_out} of 188 molecules are left out, for RDKit")
+    assert (left_out == 0 and not said) or said[0].startswith(f"{left_out} of 188 molecules are left out because RDKit")
     for name in PROPERTIES:
         assert torch.equal(graphs.graph_columns[name] >= 0, known)
     assert (graphs.graph_columns["aromatic_rings"] <= rings).all()
 
 
-def test_what_rdkit_does_not_accept_is_left_out_and_said(mutag):
-    """Two carbon atoms that ten triple bonds would have to hold together."""
+def test_molecules_that_rdkit_rejects_are_left_out_and_reported(mutag):
+    """A molecule of fluorine atoms with several bonds each is not valid."""
     x = mutag.x.clone()
     x[: mutag.node_counts[0]] = 0
     x[: mutag.node_counts[0], list(mutag.node_feature_names).index("F")] = 1
     said = []
     graphs = with_properties(dataclasses.replace(mutag, x=x), ["rings"], said.append)
     assert graphs.graph_columns["rings"][0] == -1
-    assert "molecules are left out, for RDKit does not accept them: 0" in said[0]
+    assert "molecules are left out because RDKit rejects them: 0" in said[0]
 
 
-def test_columns_that_are_there_stay(mutag):
+def test_existing_columns_stay(mutag):
     given = torch.arange(188)
     graphs = with_properties(dataclasses.replace(mutag, graph_columns={"rings": given}), ["rings"])
     assert graphs.graph_columns["rings"] is given
 
 
 def test_other_graphs_and_other_properties_get_a_sentence():
-    with pytest.raises(InputError, match="neither SMILES nor labels of atoms and bonds: rings are counted"):
+    with pytest.raises(InputError, match="neither SMILES nor labels of atoms and bonds: rings can be counted"):
         with_properties(load("planted", num_graphs=5), ["rings"])
     with pytest.raises(InputError, match=r"no property 'charge'. Choose from rings, aromatic_rings, rotatable_bonds"):
         with_properties(load("planted", num_graphs=5), ["charge"])

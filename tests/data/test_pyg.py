@@ -11,7 +11,7 @@ from ssread.errors import InputError
 
 
 @given(graph_sets())
-def test_there_and_back(graphs: GraphSet) -> None:
+def test_a_round_trip_keeps_everything(graphs: GraphSet) -> None:
     again = from_pyg(graphs.to_pyg())
     for name in ("x", "node_ptr", "edge_index", "edge_ptr", "edge_attr"):
         ours, theirs = getattr(again, name), getattr(graphs, name)
@@ -34,7 +34,7 @@ def test_a_dataset_with_a_name(mutag: GraphSet) -> None:
     assert graphs.statistics()["mean_edges"] == mutag.statistics()["mean_edges"]
 
 
-def test_directed_graphs_stay_so_unless_told_otherwise() -> None:
+def test_directed_graphs_stay_directed_by_default() -> None:
     graph = Data(x=torch.ones(2, 1), edge_index=torch.tensor([[0], [1]]))
     assert not from_pyg([graph]).undirected
     assert from_pyg([graph], undirected=True).edge_index.tolist() == [[0, 1], [1, 0]]
@@ -64,9 +64,9 @@ PAIR = torch.tensor([[0], [1]])
 @pytest.mark.parametrize(
     ("graphs", "sentence"),
     [
-        ([], "graphs holds no graphs"),
+        ([], "graphs has no graphs"),
         ([torch.ones(2)], "graph 0 is a Tensor, not a PyG Data"),
-        ([Data(x=torch.ones(2, 1)), Data(num_nodes=2)], "graph 1 has no 'x', but others have"),
+        ([Data(x=torch.ones(2, 1)), Data(num_nodes=2)], "graph 1 has no 'x', but others do"),
         ([Data(x=torch.ones(2, 1)), Data(x=torch.ones(2, 3))], r"x of graph 1 has the shape \[2, 3\]"),
         ([Data(x=torch.ones(2, 1), y=torch.ones(2))], "y of graph 0 is .*one class per graph is needed"),
         ([Data(x=torch.ones(2, 1), y=torch.tensor([float("nan")]))], "y of graph 0 is .*one class per graph"),

@@ -1,4 +1,4 @@
-"""Scaffold splits: parts that share no ring system."""
+"""The parts of a scaffold split share no ring system."""
 
 import pytest
 from hypothesis import given
@@ -51,7 +51,7 @@ def test_the_parts_of_a_split_share_no_scaffold(smiles: list[str], validation: f
     assert "part empty" in sentence
 
 
-def test_common_scaffolds_train_and_rare_ones_judge() -> None:
+def test_frequent_scaffolds_train_and_rare_ones_test() -> None:
     smiles = [f"{'C' * n}c1ccccc1" for n in range(1, 17)] + ["CC1CC1", "CCC1CC1", "Cc1ccoc1", "CC1CCNCC1"]
     fold = scaffold_split(smiles)
     assert fold.train.tolist() == list(range(16))
@@ -71,7 +71,7 @@ def test_folds_by_scaffold() -> None:
 def test_bad_input_gets_a_sentence() -> None:
     with pytest.raises(InputError, match=r"Molecule 1 .*'C1CC'"):
         scaffolds(["CC", "C1CC"])
-    with pytest.raises(InputError, match="planted keeps no SMILES"):
+    with pytest.raises(InputError, match="planted has no SMILES"):
         scaffold_groups(planted(5))
     with pytest.raises(InputError, match=r"validation=0\.5 and test=0\.6"):
         scaffold_split(["C"], 0.5, 0.6)

@@ -19,7 +19,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_places_are_asked_in_order(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sources_are_searched_in_order(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if HAS_GRAKEL:
         assert sources.find("MUTAG").kind == "installed package"
     assert sources.find("SET") == sources.Source("public collection", f"{sources.COLLECTION}/SET.zip")
@@ -38,12 +38,12 @@ def test_places_are_asked_in_order(folder: Path, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("name", ["../SET", "a/b", "", ".hidden", "http://somewhere/SET", "SET.zip\n"])
-def test_a_name_is_no_path(name: str) -> None:
+def test_a_name_that_is_a_path_is_refused(name: str) -> None:
     with pytest.raises(InputError, match="is neither a file, nor a folder, nor the name of a TU dataset"):
         sources.find(name)
 
 
-def test_a_mirror_that_is_not_there(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+def test_a_mirror_that_does_not_exist(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     monkeypatch.setenv("SSREAD_MIRROR", str(folder / "nowhere"))
     with pytest.raises(InputError, match=r"SSREAD_MIRROR=.*nowhere is neither a folder nor a web address"):
         sources.find("SET")

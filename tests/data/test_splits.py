@@ -13,7 +13,7 @@ from ssread.errors import InputError
 
 
 def labelled(labels: list[int], num_classes: int = 3) -> GraphSet:
-    """Graphs of one node each: splits look at labels alone."""
+    """Graphs of one node each, because splits depend on labels alone."""
     return assemble(
         name="labelled",
         num_nodes=[1] * len(labels),
@@ -70,7 +70,7 @@ def test_groups_stay_together(seed: int) -> None:
 @pytest.mark.parametrize(
     ("labels", "options", "sentence"),
     [
-        ([0] * 20, {}, "labelled has graphs of one class only .*'class 0'.*nothing to tell apart"),
+        ([0] * 20, {}, "labelled has graphs of one class only .*'class 0'.*at least two classes are needed"),
         (
             [0] * 20 + [1] * 3,
             {},
@@ -78,15 +78,15 @@ def test_groups_stay_together(seed: int) -> None:
         ),
         ([0] * 20 + [1], {}, "Class 'class 1' of labelled has one graph only"),
         ([0], {"num_folds": 2}, "labelled has 1 graphs: folds need at least 2"),
-        ([0, 1] * 3, {"num_folds": 7}, "num_folds=7 cannot cut 6 graphs: choose 2 to 6"),
-        ([0, 1] * 3, {"num_folds": 1}, "num_folds=1 cannot cut 6 graphs"),
+        ([0, 1] * 3, {"num_folds": 7}, "6 graphs cannot be split into num_folds=7: choose 2 to 6"),
+        ([0, 1] * 3, {"num_folds": 1}, "6 graphs cannot be split into num_folds=1"),
         ([0, 1] * 2, {"num_folds": 2}, "2 graphs are too few to hold out a share of 0.1 with every class"),
         ([0, 1] * 20, {"validation": 0}, "validation=0 is not a share between 0 and 1"),
-        ([0, 1] * 20, {"groups": [0, 1]}, "groups names 2 graphs, labelled has 40"),
-        ([0, 1] * 20, {"groups": [0, 1] * 20}, "2 groups cannot be cut into 10 parts"),
+        ([0, 1] * 20, {"groups": [0, 1]}, "There are 2 groups, but labelled has 40 graphs"),
+        ([0, 1] * 20, {"groups": [0, 1] * 20}, "2 groups cannot be split into 10 parts"),
     ],
 )
-def test_what_cannot_be_cut(labels: list[int], options: dict[str, Any], sentence: str) -> None:
+def test_what_allows_no_folds_is_named(labels: list[int], options: dict[str, Any], sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
         stratified_folds(labelled(labels), **options)
 
@@ -99,7 +99,7 @@ def test_graphs_without_labels() -> None:
 
 @pytest.mark.parametrize("parts", [([0, 1], [1], [2]), ([0], [1], [0]), ([0], [1], [1]), ([0, 0], [1], [2])])
 def test_a_fold_that_leaks_cannot_be_made(parts: tuple[list[int], ...]) -> None:
-    with pytest.raises(InputError, match=r"A fold leaks: graph [01] is (both|twice) in its"):
+    with pytest.raises(InputError, match=r"A fold leaks: graph [01] is (in both|twice in) its"):
         Fold(*(torch.tensor(part) for part in parts))
 
 
@@ -107,13 +107,13 @@ def test_test_parts_share_no_graph() -> None:
     fold = Fold(torch.tensor([0]), torch.tensor([1]), torch.tensor([2]))
     other = Fold(torch.tensor([0]), torch.tensor([3]), torch.tensor([2]))
     check_folds([fold], 3)
-    with pytest.raises(InputError, match="Graph 2 is in the test parts of both fold 0 and 1"):
+    with pytest.raises(InputError, match="Graph 2 is in the test parts of both fold 0 and fold 1"):
         check_folds([fold, other], 4)
-    with pytest.raises(InputError, match="Fold 0 speaks of graph 2; there are 2 graphs"):
+    with pytest.raises(InputError, match="Fold 0 contains graph 2, but there are 2 graphs"):
         check_folds([fold], 2)
 
 
-def test_files_are_read_and_written_in_the_published_form(tmp_path: Path, mutag: GraphSet) -> None:
+def test_files_are_read_and_written_in_the_published_format(tmp_path: Path, mutag: GraphSet) -> None:
     folds = stratified_folds(mutag, seed=4)
     write_splits(folds, tmp_path / "splits" / "MUTAG.json")
     content = json.loads((tmp_path / "splits" / "MUTAG.json").read_text())
@@ -129,17 +129,17 @@ def test_files_are_read_and_written_in_the_published_form(tmp_path: Path, mutag:
     ("content", "sentence"),
     [
         ("[", "cannot be read as JSON"),
-        ("{}", "holds no list of folds"),
-        ("[]", "holds no list of folds"),
-        ("[1]", "fold 0 lacks 'model_selection'"),
-        ('[{"test": [0]}]', "fold 0 lacks 'model_selection'"),
-        ('[{"test": [0], "model_selection": []}]', "fold 0 lacks 'model_selection'"),
-        ('[{"test": [0], "model_selection": [{"train": [1]}]}]', "'validation' of fold 0 is no list"),
-        ('[{"test": ["0"], "model_selection": {"train": [1], "validation": [2]}}]', "'test' of fold 0 is no list"),
-        ('[{"test": [true], "model_selection": {"train": [2], "validation": [3]}}]', "'test' of fold 0 is no list"),
+        ("{}", "is not a list of folds"),
+        ("[]", "is not a list of folds"),
+        ("[1]", "fold 0 has no 'model_selection'"),
+        ('[{"test": [0]}]', "fold 0 has no 'model_selection'"),
+        ('[{"test": [0], "model_selection": []}]', "fold 0 has no 'model_selection'"),
+        ('[{"test": [0], "model_selection": [{"train": [1]}]}]', "'validation' of fold 0 is not a list"),
+        ('[{"test": ["0"], "model_selection": {"train": [1], "validation": [2]}}]', "'test' of fold 0 is not a list"),
+        ('[{"test": [true], "model_selection": {"train": [2], "validation": [3]}}]', "'test' of fold 0 is not a list"),
         ('[{"test": [0], "model_selection": [{"train": [0], "validation": [2]}]}]', "fold 0: A fold leaks: graph 0"),
-        ('[{"test": [9], "model_selection": [{"train": [0], "validation": [2]}]}]', "Fold 0 speaks of graph 9"),
-        ('[{"test": [-1], "model_selection": [{"train": [0], "validation": [2]}]}]', "Fold 0 speaks of graph -1"),
+        ('[{"test": [9], "model_selection": [{"train": [0], "validation": [2]}]}]', "Fold 0 contains graph 9"),
+        ('[{"test": [-1], "model_selection": [{"train": [0], "validation": [2]}]}]', "Fold 0 contains graph -1"),
         (f'[{{"test": [{10**30}], "model_selection": [{{"train": [0], "validation": [2]}}]}}]', "fold 0: "),
     ],
 )

@@ -1,12 +1,9 @@
-import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
-from ssread import InputError
-from ssread.common.plain_json import canonical_json
 from ssread.data import GraphSet, planted
 from ssread.evaluate.keys import DatasetId, fingerprint, identify, run_key
 from ssread.train.runs import Run, Training
@@ -71,9 +68,3 @@ def test_how_a_setting_is_written_is_not_part_of_the_key() -> None:
 
     assert key(name="gcn", aggr=["max", "mean"]) == key(aggr=("max", "mean"), name="gcn")
     assert key(gamma=1) == key(gamma=1.0) == key(gamma=np.float64(1))
-
-
-@pytest.mark.parametrize("value", [math.nan, math.inf, torch.nn.Linear(1, 1), {1, 2}])
-def test_settings_that_cannot_be_written_are_named(value: object) -> None:
-    with pytest.raises(InputError, match="Settings consist of texts, finite numbers"):
-        canonical_json({"gamma": value})

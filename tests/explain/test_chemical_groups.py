@@ -1,11 +1,11 @@
-"""Functional groups of atoms, by hand and from a file."""
+"""Functional groups of atoms, against groups assigned by hand."""
 
 import pytest
 import torch
 
 from ssread.data import GraphSet, from_smiles
 from ssread.explain import functional_groups, with_functional_groups
-from ssread.explain.chemical_groups import COLUMN, GROUPS
+from ssread.explain.chemical_groups import GROUP_COLUMN, GROUPS
 
 pytest.importorskip("rdkit")
 
@@ -25,17 +25,17 @@ def names(smiles: str, **options: bool) -> list[str]:
         ("OC=C", ["hydroxyl", "alkene", "alkene"]),
     ],
 )
-def test_atoms_have_the_group_a_chemist_sees(smiles, expected):
+def test_atoms_have_the_group_a_chemist_would_assign(smiles, expected):
     assert names(smiles) == expected
 
 
-def test_hydrogens_go_with_their_neighbour():
+def test_a_hydrogen_has_the_group_of_its_neighbour():
     assert names("CN", hydrogens=True) == ["alkyl", "amino", "alkyl", "alkyl", "alkyl", "amino", "amino"]
 
 
-def test_kept_groups_need_no_rdkit(tmp_path, monkeypatch):
+def test_saved_groups_need_no_rdkit(tmp_path, monkeypatch):
     graphs = with_functional_groups(from_smiles(["CN", "c1ccccc1"], ["a", "b"]))
     graphs.save(tmp_path / "graphs.safetensors")
     read = GraphSet.load(tmp_path / "graphs.safetensors")
     monkeypatch.setitem(__import__("sys").modules, "rdkit", None)
-    assert torch.equal(functional_groups(read), graphs.node_columns[COLUMN])
+    assert torch.equal(functional_groups(read), graphs.node_columns[GROUP_COLUMN])

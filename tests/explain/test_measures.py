@@ -1,4 +1,4 @@
-"""Scores against slow oracles, and what a trained model must reach."""
+"""Measures against slow oracles, and the scores of a trained model."""
 
 import itertools
 
@@ -13,7 +13,7 @@ from sklearn.metrics import roc_auc_score
 
 from ssread.data import planted
 from ssread.explain import activation, probabilities
-from ssread.explain.measures import _induced, agreement, fidelity, localisation
+from ssread.explain.measures import agreement, fidelity, induced_subgraphs, localisation
 from ssread.models import model_for
 
 nodes = st.lists(
@@ -24,48 +24,48 @@ nodes = st.lists(
 @given(nodes)
 def test_localisation_is_the_auc_of_every_graph(rows):
     graph, scores, _, truth = (torch.tensor(column) for column in zip(*rows, strict=True))
-    found = localisation(scores.float(), truth, graph, 4)
+    auc = localisation(scores.float(), truth, graph, 4)
     for number in range(4):
         own = graph == number
         if truth[own].any() and not truth[own].all():
-            assert found[number].item() == pytest.approx(roc_auc_score(truth[own], scores[own]))
+            assert auc[number].item() == pytest.approx(roc_auc_score(truth[own], scores[own]))
         else:
-            assert found[number].isnan()
+            assert auc[number].isnan()
 
 
 @given(nodes)
 def test_consistency_counts_pairs_of_nodes_in_different_graphs(rows):
-    graph, role, part, _ = (torch.tensor(column) for column in zip(*rows, strict=True))
+    graph, role, cluster, _ = (torch.tensor(column) for column in zip(*rows, strict=True))
     pairs = [(a, b) for a, b in itertools.combinations(range(len(rows)), 2) if graph[a] != graph[b]]
     rates, weights = [], []
     for number in range(4):
         own = [(a, b) for a, b in pairs if role[a] == number and role[b] == number]
         if own:
-            rates.append(np.mean([bool(part[a] == part[b]) for a, b in own]))
+            rates.append(np.mean([bool(cluster[a] == cluster[b]) for a, b in own]))
             weights.append(int((role == number).sum()))
-    found = agreement(part, role, graph).consistency
+    consistency = agreement(cluster, role, graph).consistency
     if not rates:
-        assert np.isnan(found)
+        assert np.isnan(consistency)
         return
-    chance = np.mean([bool(part[a] == part[b]) for a, b in pairs])
+    chance = np.mean([bool(cluster[a] == cluster[b]) for a, b in pairs])
     expected = (np.average(rates, weights=weights) - chance) / (1 - chance) if chance < 1 else 0.0
-    assert found == pytest.approx(expected, abs=1e-9)
+    assert consistency == pytest.approx(expected, abs=1e-9)
 
 
-def test_the_truth_agrees_with_itself_and_unknown_roles_are_left_out():
+def test_equal_partitions_agree_and_unknown_roles_are_ignored():
     role = torch.tensor([0, 1, 2, 0, 1, 2, -1])
     graph = torch.tensor([0, 0, 0, 1, 1, 1, 1])
-    found = agreement(torch.tensor([2, 0, 1, 2, 0, 1, 5]), role, graph)
-    assert found.mutual_information == pytest.approx(1)
-    assert found.purity == 1
-    assert found.consistency == pytest.approx(1)
+    equal = agreement(torch.tensor([2, 0, 1, 2, 0, 1, 5]), role, graph)
+    assert equal.mutual_information == pytest.approx(1)
+    assert equal.purity == 1
+    assert equal.consistency == pytest.approx(1)
     assert np.isnan(agreement(role, torch.full((7,), -1), graph).purity)
 
 
-def test_induced_graphs_are_those_of_networkx():
+def test_induced_subgraphs_are_those_of_networkx():
     graphs = planted(5, seed=2)
     kept = torch.rand(graphs.x.size(0)) < 0.5
-    smaller = _induced(graphs, kept)
+    smaller = induced_subgraphs(graphs, kept)
     smaller.validate()
     for number, part in enumerate(kept.split(graphs.node_counts.tolist())):
         whole = nx.Graph(graphs[number].edge_index.T.tolist())
@@ -75,13 +75,13 @@ def test_induced_graphs_are_those_of_networkx():
         assert smaller[number].edge_index.size(1) == 2 * expected.number_of_edges()
 
 
-def test_fidelity_of_everything_and_of_nothing():
+def test_fidelity_compares_the_whole_graph_with_an_empty_one_when_all_nodes_are_on_top():
     graphs = planted(4, seed=2)
     model = model_for(graphs, "gcn").eval()
     scores = torch.rand(graphs.x.size(0))
     target = torch.zeros(4, dtype=torch.long)
     whole = probabilities(model, graphs)[:, 0]
-    empty = probabilities(model, _induced(graphs, torch.zeros(graphs.x.size(0), dtype=torch.bool)))[:, 0]
+    empty = probabilities(model, induced_subgraphs(graphs, torch.zeros(graphs.x.size(0), dtype=torch.bool)))[:, 0]
     every = fidelity(model, graphs, scores, target, graphs.node_counts)
     assert torch.allclose(every.plus, whole - empty)
     assert torch.allclose(every.minus, torch.zeros(4), atol=1e-6)
@@ -95,7 +95,7 @@ def test_a_trained_model_finds_the_deciding_motif(readout):
     scores = activation(model, test, test.y)
     assert localisation(scores, truth, graph, len(test)).mean() > 0.95
     sizes = torch.bincount(graph[truth], minlength=len(test))
-    told = fidelity(model, test, scores, test.y, sizes)
+    by_activation = fidelity(model, test, scores, test.y, sizes)
     by_chance = fidelity(model, test, torch.rand(len(graph)), test.y, sizes)
-    assert told.plus.mean() > by_chance.plus.mean() + 0.2
-    assert told.minus.mean() < by_chance.minus.mean()
+    assert by_activation.plus.mean() > by_chance.plus.mean() + 0.2
+    assert by_activation.minus.mean() < by_chance.minus.mean()

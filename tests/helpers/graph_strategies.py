@@ -1,4 +1,4 @@
-"""Random raw graphs with every blemish that assemble() mends."""
+"""Random raw graphs with everything that assemble() repairs."""
 
 from typing import Any
 
@@ -42,7 +42,7 @@ def graph_sets(**options: Any) -> st.SearchStrategy[GraphSet]:
 
 
 def assert_same(one: GraphSet, other: GraphSet) -> None:
-    """Every column equal, repairs aside."""
+    """Asserts that all columns are equal; repairs may differ."""
     for name in ("x", "node_ptr", "edge_index", "edge_ptr", "edge_attr", "y"):
         ours, theirs = getattr(one, name), getattr(other, name)
         assert (ours is None) == (theirs is None), name

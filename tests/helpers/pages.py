@@ -1,7 +1,11 @@
-"""Pages that several tests look at."""
+"""Pages with everything on them, and the data of a page."""
 
+import json
+import re
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -9,20 +13,20 @@ import torch
 from ssread.data import GraphSet, planted
 from ssread.evaluate import Cell, Report, compare
 from ssread.models import model_for
-from ssread.report import band, explained, page
+from ssread.report import explain_graphs, render_page, summarize_curves
 
 NASTY = "<script>alert(1)</script>&\"'"
 
 
 def renamed(graphs: GraphSet) -> GraphSet:
-    """The same graphs with names that a careless page would run."""
+    """The same graphs with names that a careless page would run as a script."""
     names = tuple(f"{NASTY} {number}" for number in range(len(graphs)))
-    return graphs.__class__(**{**vars(graphs), "ids": names, "class_names": (NASTY, "</script>"), "name": NASTY})
+    return replace(graphs, ids=names, class_names=(NASTY, "</script>"), name=NASTY)
 
 
 @lru_cache
 def whole_page(num_graphs: int = 40, readout: str = "ssread") -> str:
-    """Everything a page can hold, of graphs with nasty names and an untrained model."""
+    """A page with every section, of graphs with nasty names and an untrained model."""
     graphs = renamed(planted(num_graphs, nodes=13, seed=0, feature_noise=0.2))
     model = model_for(graphs, "gcn", readout=readout, num_positions=4, hidden_channels=16).eval()
     half = num_graphs // 2
@@ -30,17 +34,24 @@ def whole_page(num_graphs: int = 40, readout: str = "ssread") -> str:
     scores = np.linspace(0.6, 0.8, 10)[None]
     report = Report([Cell(NASTY, "gcn", "sum", 4, compare(scores, scores + 0.01))], "a rule", "accuracy")
     curve = {"valid_accuracy": [0.5, 0.6, 0.7], "train_loss": [1.0, 0.7, float("nan")]}
-    return page(
+    return render_page(
         f"A page about {NASTY}",
-        explained=explained(model, graphs, parts=parts),
+        explained=explain_graphs(model, graphs, parts=parts),
         comparison=report,
-        curves=[band(NASTY, [curve, curve])],
+        curves=[summarize_curves(NASTY, [curve, curve])],
         settings={NASTY: NASTY},
     )
 
 
+def page_data(text: str) -> dict[str, Any]:
+    """The data that the scripts of a page read."""
+    found = re.search(r'id="data">(.*?)</script>', text, re.DOTALL)
+    assert found is not None
+    return json.loads(found[1])
+
+
 def written(folder: Path, **options: object) -> Path:
-    """The page as a file."""
+    """:func:`whole_page` as a file."""
     path = folder / "page.html"
     path.write_text(whole_page(**options), encoding="utf-8")  # type: ignore[arg-type]
     return path

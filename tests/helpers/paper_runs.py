@@ -1,4 +1,4 @@
-"""Small real runs of the paper's tables, and trainings that might have been."""
+"""Small real runs of the paper's tables, and trainings with random results."""
 
 import io
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ SMALL: Mapping[str, Any] = {"seeds": 1, "folds": 2, "epochs": 1, "model": {"hidd
 
 
 def context(out: Path, **options: Any) -> Context:
-    """What the command would make, with a console that is read."""
+    """What the command would make, with a console for :func:`printed`."""
     options = {"datasets": ["MUTAG"], "settings": SMALL, "device": "cpu", "workers": 1, **options}
     return Context(Store(out / "results.sqlite"), out, console=Console(file=io.StringIO(), width=200), **options)
 
@@ -28,8 +28,10 @@ def printed(made_with: Context) -> str:
     return made_with.console.file.getvalue()  # type: ignore[attr-defined]
 
 
-def imagined(store: Store, experiment: Experiment, datasets: Sequence[str] = ("MUTAG",), seed: int = 0) -> pd.DataFrame:
-    """Every training an experiment may ask for, with random results, in a store."""
+def random_trainings(
+    store: Store, experiment: Experiment, datasets: Sequence[str] = ("MUTAG",), seed: int = 0
+) -> pd.DataFrame:
+    """Stores every training that an experiment may need, with random results; returns the store's table."""
     rng = np.random.default_rng(seed)
     groups = [(*cell, k) for cell in [*experiment.cells(), experiment.base] for k in (None, *POSITIONS)]
     choices = [(choice, group) for choice in experiment.dropouts() for group in groups]

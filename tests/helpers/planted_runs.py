@@ -3,10 +3,9 @@
 import numpy as np
 
 from ssread.data import GraphSet
-from ssread.explain.retrain import fold_of_run
 from ssread.train import Run, RunResult, Training
 from ssread.train.cohort import Cohort
-from ssread.train.fit import fit
+from ssread.train.fit import fit, fold_of_run
 
 SHORT = Training(epochs=6, patience=3, batch_size=16)
 

@@ -1,4 +1,4 @@
-"""Small random batches of graphs, as the arguments of a model, and what tests do to them."""
+"""Small random batches of graphs as the arguments of a model, and functions that change them."""
 
 import itertools
 from typing import NamedTuple
@@ -24,7 +24,7 @@ class Batch(NamedTuple):
 
 
 def random_batch(sizes: tuple[int, ...] = SIZES, density: float = 0.5, dtype: torch.dtype = torch.float64) -> Batch:
-    """Undirected graphs of these sizes with random edges and features, from torch's seed."""
+    """Undirected graphs of these sizes with random edges and features, drawn by torch's generator."""
     batch = torch.arange(len(sizes)).repeat_interleave(torch.tensor(sizes, dtype=torch.long))
     nodes = batch.numel()
     upper = (torch.rand(nodes, nodes) < density).triu(1) & (batch == batch.unsqueeze(1))
@@ -35,7 +35,7 @@ def random_batch(sizes: tuple[int, ...] = SIZES, density: float = 0.5, dtype: to
 
 
 def permuted(given: Batch) -> Batch:
-    """The same graphs, nodes and edges renumbered at random; graphs keep their numbers."""
+    """Returns the same graphs with nodes and edges in random order; graphs keep their numbers."""
     order = torch.randperm(given.x.size(0))
     edges = torch.randperm(given.edge_index.size(1))
     edge_index = order.argsort()[given.edge_index[:, edges]]
@@ -43,7 +43,7 @@ def permuted(given: Batch) -> Batch:
 
 
 def padded(given: Batch, nodes: int, edges: int) -> Batch:
-    """The same graphs filled up to this many nodes and edges: one dummy graph more, self-loops on the last node."""
+    """Pads the graphs to this many nodes and edges: one dummy graph more, and self-loops on the last node."""
     more_nodes, more_edges = nodes - given.x.size(0), edges - given.edge_index.size(1)
     assert more_nodes > 0
     assert more_edges >= 0
@@ -58,13 +58,13 @@ def padded(given: Batch, nodes: int, edges: int) -> Batch:
 
 
 def total_loss(model: GraphClassifier, given: Batch, num_graphs: int) -> Tensor:
-    """All that a training step adds up, of the first graphs; the square stands for any loss on logits."""
+    """The total loss of a training step for the first graphs; a square takes the place of the loss on logits."""
     output = model.run(*given).first(num_graphs)
     return output.logits.square().sum() + output.alignment_loss() + output.auxiliary_loss()
 
 
 def gradients(model: GraphClassifier) -> dict[str, Tensor]:
-    """The gradient of every parameter; clears them."""
+    """Returns the gradient of every parameter and clears it."""
     found = {name: parameter.grad for name, parameter in model.named_parameters()}
     model.zero_grad()
     return found

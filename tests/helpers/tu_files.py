@@ -1,4 +1,4 @@
-"""Writes datasets in the TU text format, for readers to read."""
+"""Writes datasets in TU text format."""
 
 import zipfile
 from pathlib import Path
@@ -9,7 +9,7 @@ Files = dict[str, str]
 
 
 def tu_files(graphs: GraphSet, node_labels: list[int] | None, edge_labels: list[int] | None) -> Files:
-    """The text files of a set, node and edge lines in the order of its columns."""
+    """Returns the text files of a graph set, with nodes and edges in the order of its columns."""
     first = graphs.node_ptr[:-1].repeat_interleave(graphs.edge_counts)
     ends = (graphs.edge_index + first + 1).T.tolist()
     owners = [graph + 1 for graph, count in enumerate(graphs.node_counts.tolist()) for _ in range(count)]

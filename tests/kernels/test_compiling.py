@@ -1,4 +1,4 @@
-"""The kernels compile for GPUs, also where there is none: Triton carries the compiler."""
+"""The kernels compile for GPUs, also on machines without one: the compiler is part of Triton."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ COMPILE = """
 import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
-from ssread.kernels import messages, norm, products, read
+from ssread.kernels import adam, messages, norm, products, read
 
 def compile(kernel, warps, numbers, **constants):
     names = kernel.arg_names
@@ -22,7 +22,7 @@ def compile(kernel, warps, numbers, **constants):
     source = ASTSource(fn=kernel, signature=kind, constexprs=constexprs, attrs=aligned)
     for capability in (80, 90):
         compiled = triton.compile(source, target=GPUTarget("cuda", capability, 32), options={"num_warps": warps})
-        # Triton makes matrix products of sums over products of three dimensions, too small ones, too: those are wrong.
+        # Triton turns sums over products of three dimensions into matrix products; small ones of these are wrong.
         assert not (kernel.__module__.endswith("messages") and "dot" in compiled.asm["ttir"]), kernel
 
 sizes = {"M": "i32", "PART": "i32"}
@@ -48,6 +48,9 @@ for out in (16, 64):
     compile(read._align, 4, sizes, ROWS=64, CHANNELS=32, POSITIONS=out)
     compile(products._times, 4, sizes, ROWS=64, IN=32, OUT=out, BIAS=True)
     compile(products._sum_of_outer, 4, sizes, ROWS=32, OUT=2 * out, IN=out, SUMS=True)
+entries = {"owner": "*i32", "active": "*i32", "N": "i32"}
+numbers = ("decay", "beta2", "one_minus_beta1", "one_minus_beta2", "eps")
+compile(adam._adam, 4, entries | dict.fromkeys(numbers, "fp32"), BLOCK=adam.BLOCK)
 print("compiled")
 """
 

@@ -18,8 +18,8 @@ def by(ends: Tensor, others: Tensor, nodes: int) -> SortedEdges:
     return SortedEdges(start, others[order], order)
 
 
-def twin(x, source, target, shift, features, table, scale, weight, own, own_form):
-    """Every message written down, then added up one node at a time."""
+def plain(x, source, target, shift, features, table, scale, weight, own, own_form):
+    """Computes every message, then sums them one node at a time."""
     sent = x[source]
     if features is not None:
         sent = sent + features @ table
@@ -77,7 +77,7 @@ class Case:
             named = {n: v for n, v in values.items() if n != "x"}
             out = sum_messages(values["x"], entering, leaving, own_form=self.own_form, **named)
         else:
-            out = twin(source=self.source, target=self.target, own_form=self.own_form, **values)
+            out = plain(source=self.source, target=self.target, own_form=self.own_form, **values)
         out.backward(self.grad.to(dtype))
         return [out, *(values[n].grad if values[n].grad is not None else 0 * values[n] for n in self.learn())]
 
@@ -97,17 +97,17 @@ cases = {
 
 @settings(max_examples=8 if torch.cuda.is_available() else 40, deadline=None)  # a GPU compiles for every shape
 @given(**cases, many=st.sampled_from([0, stacking.MANY]))
-def test_messages_and_their_gradients_equal_the_twin(where, many, **sizes):
+def test_messages_and_their_gradients_equal_plain_torch(where, many, **sizes):
     case = Case(**sizes, where=where)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stacking, "MANY", many)  # few or many tiles for every program
+        patch.setattr(stacking, "MANY", many)  # many tiles per program, or one
         by_kernel = case.run(kernel=True)
-    for ours, twins in zip(by_kernel, case.run(kernel=False), strict=True):
-        torch.testing.assert_close(ours.double(), twins, atol=2e-4, rtol=2e-4)
+    for ours, theirs in zip(by_kernel, case.run(kernel=False), strict=True):
+        torch.testing.assert_close(ours.double(), theirs, atol=2e-4, rtol=2e-4)
 
 
-def test_lifted_equals_one_after_another(where):
-    """Also where some inputs belong to one model each and others to all."""
+def test_a_stack_equals_single_calls(where):
+    """Also if some inputs differ between models and others are shared."""
     some = [Case(seed, 12, 30, 6, 2, True, True, True, own_relu, where) for seed in range(3)]
     stack = {n: torch.stack([c.values[n] for c in some]) for n in ("x", "table", "features", "scale", "weight", "own")}
     shift = some[0].values["shift"].clone().requires_grad_()
@@ -134,7 +134,7 @@ def test_lifted_equals_one_after_another(where):
     torch.testing.assert_close(shift.grad, total)
 
 
-def test_not_a_number_passes_through(where):
+def test_nan_is_propagated(where):
     case = Case(1, 6, 12, 4, 0, True, False, False, own_none, where)
     case.values["x"][case.source[0], 2] = float("nan")
     out = case.run(kernel=True)[0]

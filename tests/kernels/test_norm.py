@@ -12,7 +12,7 @@ from ssread.kernels.norm import norm_relu_dropout
 EPS = 1e-5
 
 
-def twin(x, mask, weight, bias, relu):
+def plain(x, mask, weight, bias, relu):
     rows = mask.sum().clamp(min=1)
     mean = (x * mask[:, None]).sum(dim=0) / rows
     squares = ((x - mean).square() * mask[:, None]).sum(dim=0)
@@ -38,19 +38,19 @@ def arguments(seed, rows, real, d, where, dtype=torch.float32):
     relu=st.booleans(),
     many=st.sampled_from([0, stacking.MANY]),
 )
-def test_values_statistics_and_gradients_equal_the_twin(where, seed, rows, padding, d, relu, many):
+def test_values_statistics_and_gradients_equal_plain_torch(where, seed, rows, padding, d, relu, many):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stacking, "MANY", many)  # few or many tiles for every program
-        compare_with_twin(where, seed, rows, padding, d, relu)
+        patch.setattr(stacking, "MANY", many)  # many tiles per program, or one
+        compare_with_plain(where, seed, rows, padding, d, relu)
 
 
-def compare_with_twin(where, seed, rows, padding, d, relu):
+def compare_with_plain(where, seed, rows, padding, d, relu):
     real = max(rows - padding, 0)
     x, mask, weight, bias, grad = arguments(seed, rows, real, d, where)
     y, mean, unbiased = norm_relu_dropout(x, mask, weight, bias, EPS, relu, 0.0)
     y.backward(grad)
     x2, mask2, weight2, bias2, grad2 = arguments(seed, rows, real, d, where, torch.float64)
-    y2, mean2, unbiased2 = twin(x2, mask2, weight2, bias2, relu)
+    y2, mean2, unbiased2 = plain(x2, mask2, weight2, bias2, relu)
     y2.backward(grad2)
     far = (y2.detach().abs() > 1e-3) | (not relu)  # rounding may put an entry on either side of a relu
     torch.testing.assert_close(y.double(), y2, atol=3e-3, rtol=1e-3)
@@ -62,7 +62,7 @@ def compare_with_twin(where, seed, rows, padding, d, relu):
 
 
 @pytest.mark.parametrize("relu", [True, False])
-def test_dropout_drops_its_share_scales_the_rest_and_does_the_same_backward(where, relu):
+def test_dropout_drops_its_share_and_the_same_entries_backward(where, relu):
     torch.manual_seed(0)
     x, mask, weight, bias, grad = arguments(0, 300, 300, 32, where)
     y, _, _ = norm_relu_dropout(x, mask, weight, bias, EPS, relu, 0.3)
@@ -75,7 +75,7 @@ def test_dropout_drops_its_share_scales_the_rest_and_does_the_same_backward(wher
     torch.testing.assert_close(bias.grad, direct.sum(dim=0), atol=1e-3, rtol=1e-3)
 
 
-def test_lifted_models_drop_on_their_own_and_equal_single_ones_without_dropout(where):
+def test_a_stack_equals_single_calls_and_every_model_has_its_own_dropout(where):
     stacks = [torch.stack(part) for part in zip(*(arguments(s, 40, 30, 8, where)[:4] for s in range(3)), strict=True)]
     out = vmap(lambda *a: norm_relu_dropout(*a, EPS, True, 0.0)[0])(*stacks)
     for i in range(3):

@@ -18,21 +18,21 @@ def draw(seed, *shapes, where):
 
 @settings(max_examples=8 if torch.cuda.is_available() else 30, deadline=None)  # a GPU compiles for every shape
 @given(seed=st.integers(0, 2**20), rows=st.integers(0, 300), entering=WIDTHS, leaving=WIDTHS, bias=st.booleans())
-def test_products_and_their_gradients_equal_the_twin(where, seed, rows, entering, leaving, bias):
+def test_products_and_their_gradients_equal_plain_torch(where, seed, rows, entering, leaving, bias):
     shapes = ((rows, entering), (leaving, entering), (leaving,), (rows, leaving))
     x, weight, b, grad = draw(seed, *shapes, where=where)
-    given_to = [x, weight, b] if bias else [x, weight]
-    ours = [tensor.clone().requires_grad_() for tensor in given_to]
-    twin = [tensor.double().requires_grad_() for tensor in given_to]
-    out, expected = linear(*ours), torch.nn.functional.linear(*twin)
+    inputs = [x, weight, b] if bias else [x, weight]
+    ours = [tensor.clone().requires_grad_() for tensor in inputs]
+    theirs = [tensor.double().requires_grad_() for tensor in inputs]
+    out, expected = linear(*ours), torch.nn.functional.linear(*theirs)
     out.backward(grad)
     expected.backward(grad.double())
     torch.testing.assert_close(out.double(), expected, atol=1e-4, rtol=1e-5)
-    for one, other in zip(ours, twin, strict=True):
+    for one, other in zip(ours, theirs, strict=True):
         torch.testing.assert_close(one.grad.double(), other.grad, atol=2e-4, rtol=1e-5)
 
 
-def test_lifted_equals_one_after_another(where):
+def test_a_stack_equals_single_calls(where):
     x, weight, b = draw(0, (3, 50, 20), (3, 24, 20), (3, 24), where=where)
     together = vmap(linear)(x, weight, b)
     shared = vmap(linear, (None, 0, None))(x[0], weight, b[0])
@@ -41,7 +41,7 @@ def test_lifted_equals_one_after_another(where):
         assert torch.equal(shared[i], linear(x[0], weight[i], b[0]))
 
 
-def test_not_a_number_stays_in_its_row(where):
+def test_nan_stays_in_its_row(where):
     x, weight = draw(0, (100, 20), (24, 20), where=where)
     x[70, 3] = float("nan")
     out = linear(x, weight)
@@ -49,9 +49,9 @@ def test_not_a_number_stays_in_its_row(where):
     assert not torch.cat([out[:70], out[71:]]).isnan().any()
 
 
-def test_as_exact_as_the_vendors_float32(where):
-    """In Triton's interpreter it is a plain float32 product; on a GPU three of TF32."""
+def test_as_exact_as_torchs_float32(where):
+    """In Triton's interpreter it is a plain float32 product, on a GPU the sum of three in TF32."""
     x, weight = draw(0, (1000, 128), (128, 128), where=where)
     exact = x.double() @ weight.double().T
-    ours, vendor = ((y - exact).abs().max() for y in (linear(x, weight), x @ weight.T))
-    assert ours < 2 * vendor
+    ours, torchs = ((y - exact).abs().max() for y in (linear(x, weight), x @ weight.T))
+    assert ours < 2 * torchs

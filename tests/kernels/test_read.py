@@ -23,7 +23,7 @@ def unit(P):
 
 @settings(max_examples=8 if torch.cuda.is_available() else 30, deadline=None)  # a GPU compiles for every shape
 @given(**SIZES, K=st.sampled_from([1, 2, 5, 16, 17]), gamma=st.sampled_from([0.0, 0.01, 0.5]))
-def test_positions_costs_and_prototype_gradients_equal_the_twin(where, seed, nodes, d, K, gamma):
+def test_positions_costs_and_prototype_gradients_equal_plain_torch(where, seed, nodes, d, K, gamma):
     H, g = draw(seed, nodes, d, where)
     if nodes > 2:
         H[1] = 0  # no direction
@@ -32,8 +32,8 @@ def test_positions_costs_and_prototype_gradients_equal_the_twin(where, seed, nod
     ours = P.clone().requires_grad_()
     positions, soft = align(H, unit(ours), gamma)
     soft.backward(grad)
-    twin = P.double().requires_grad_()
-    costs = functional.cosine_cost(H.double(), twin)
+    theirs = P.double().requires_grad_()
+    costs = functional.cosine_cost(H.double(), theirs)
     expected = functional.soft_min(costs, gamma)
     expected.backward(grad.double())
     torch.testing.assert_close(soft.double(), expected, atol=1e-5, rtol=1e-5)
@@ -41,7 +41,7 @@ def test_positions_costs_and_prototype_gradients_equal_the_twin(where, seed, nod
     torch.testing.assert_close(chosen, costs.min(dim=1).values, atol=1e-6, rtol=0)  # among equals either may win
     second = costs.topk(min(2, K), dim=1, largest=False).values
     if gamma > 0 or bool(((second[:, -1] - second[:, 0]) > 1e-5).all()):
-        torch.testing.assert_close(ours.grad.double(), twin.grad, atol=2e-3, rtol=1e-2)
+        torch.testing.assert_close(ours.grad.double(), theirs.grad, atol=2e-3, rtol=1e-2)
 
 
 @settings(max_examples=8 if torch.cuda.is_available() else 30, deadline=None)  # a GPU compiles for every shape
@@ -52,28 +52,28 @@ def test_positions_costs_and_prototype_gradients_equal_the_twin(where, seed, nod
     graphs=st.integers(1, 6),
     behind=st.integers(0, 40),
 )
-def test_reductions_and_their_gradients_equal_the_twin(where, seed, nodes, d, K, how, graphs, behind):
-    """The rows behind the last graph's are nobody's: they change nothing, and their gradient is zero."""
+def test_reductions_and_their_gradients_equal_plain_torch(where, seed, nodes, d, K, how, graphs, behind):
+    """Rows after those of the last graph change nothing, and their gradient is zero."""
     x, g = draw(seed, nodes, d, where)
-    x = (x * 2).round() / 2 + 0.25  # with equal entries, and no zeros: torch shares their gradient with the empty group
+    x = (x * 2).round() / 2 + 0.25  # equal entries, but no zeros: torch would share their gradient with the empty group
     index = torch.randint(graphs, (nodes,), generator=g).sort().values.to(where)
     start = torch.searchsorted(index, torch.arange(graphs + 1, device=where))
     positions = torch.randint(K, (nodes,), generator=g).to(where)
     grad = torch.randn(graphs * K, d, generator=g).to(where)
     more, _ = draw(seed + 1, behind, d, where)
-    ours, twin = torch.cat([x, more]).requires_grad_(), x.double().requires_grad_()
-    everywhere = torch.cat([positions, positions.new_zeros(behind)])
-    out = reduce(ours, start, None if K == 1 else everywhere, K, how)
+    ours, theirs = torch.cat([x, more]).requires_grad_(), x.double().requires_grad_()
+    all_positions = torch.cat([positions, positions.new_zeros(behind)])
+    out = reduce(ours, start, None if K == 1 else all_positions, K, how)
     out.backward(grad)
     assert not ours.grad[nodes:].any()
     group = index * K + (0 if K == 1 else positions)
-    expected = getattr(segment, f"reduce_{how}")(twin, group, graphs * K)
+    expected = getattr(segment, f"reduce_{how}")(theirs, group, graphs * K)
     expected.backward(grad.double())
     torch.testing.assert_close(out.double(), expected, atol=1e-5, rtol=1e-5)
-    torch.testing.assert_close(ours.grad[:nodes].double(), twin.grad, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(ours.grad[:nodes].double(), theirs.grad, atol=1e-5, rtol=1e-5)
 
 
-def test_lifted_equals_one_after_another(where):
+def test_a_stack_equals_single_calls(where):
     H = torch.stack([draw(s, 30, 8, where)[0] for s in range(3)])
     P = unit(torch.stack([draw(9 + s, 4, 8, where)[0] for s in range(3)]))
     start = torch.tensor([0, 10, 10, 30], device=where)
@@ -87,7 +87,7 @@ def test_lifted_equals_one_after_another(where):
 
 
 @pytest.mark.parametrize("how", ["sum", "mean", "max"])
-def test_not_a_number_passes_through(where, how):
+def test_nan_is_propagated(where, how):
     H, _ = draw(0, 20, 4, where)
     H[3, 1] = float("nan")
     positions, costs = align(H, unit(draw(1, 3, 4, where)[0]), 0.01)

@@ -1,7 +1,6 @@
-"""What must hold for every architecture with either readout and any aggregation."""
+"""Properties of every architecture with either readout and any aggregation, also of stacks of models."""
 
 import itertools
-import json
 from dataclasses import replace
 
 import pytest
@@ -11,6 +10,7 @@ from helpers.small_graphs import (
     EDGE_FEATURES,
     FEATURES,
     SIZES,
+    Batch,
     build,
     gradients,
     padded,
@@ -18,17 +18,20 @@ from helpers.small_graphs import (
     random_batch,
     total_loss,
 )
-from safetensors.torch import load, save
+from torch.func import functional_call, stack_module_state, vmap
 from torch.nn.functional import cross_entropy
-from torch_geometric.data import Batch, Data
+from torch_geometric.data import Batch as PyGBatch
+from torch_geometric.data import Data
 
-from ssread import InputError
 from ssread.aggregate import NAMES
 from ssread.data.planted import planted
 from ssread.models import ARCHITECTURES, make_model
 
 READOUTS = ("global", "ssread")
 ALL_AGGR = list(itertools.product(ARCHITECTURES, READOUTS, (None, *NAMES)))
+STACKED = [(name, readout, None) for name, readout in ALL] + [
+    (name, "ssread", aggr) for name in ("gcn", "sagpool") for aggr in NAMES
+]
 
 
 @pytest.mark.parametrize(("name", "readout", "aggr"), ALL_AGGR)
@@ -58,7 +61,7 @@ def test_order_of_nodes_and_edges_does_not_matter(name, readout, aggr):
 
 
 @pytest.mark.parametrize(("name", "readout"), ALL)
-def test_order_and_company_of_graphs_do_not_matter(name, readout):
+def test_a_graph_does_not_depend_on_the_others_in_its_batch(name, readout):
     model = build(name, readout).double().eval()
     sizes = (6, 4, 9)
     together = random_batch(sizes)
@@ -106,12 +109,12 @@ def test_tiny_batches(name, readout, sizes):
 @pytest.mark.parametrize(("name", "readout", "aggr"), ALL_AGGR)
 def test_ten_planted_graphs_are_memorised(name, readout, aggr):
     graphs = planted(10, seed=1)
-    # Random features tell the graphs apart for the model that sees no edges, too.
+    # With random features even the model without edges can distinguish the graphs.
     batch = replace(graphs, x=torch.randn(graphs.x.size(0), 8)).batch(slice(None))
     model = make_model(
         name, batch.x.size(1), 2, readout=readout, aggr=aggr, num_positions=2, hidden_channels=64, dropout=0.0
     )
-    optimiser = torch.optim.Adam(model.parameters(), lr=0.002)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.002)
     losses = []
     for _ in range(400):
         output = model.run(batch)
@@ -119,20 +122,10 @@ def test_ten_planted_graphs_are_memorised(name, readout, aggr):
         losses.append(loss.item())
         if losses[-1] < 0.2 and (output.logits.argmax(dim=1) == batch.y).all():
             break
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         (loss + output.alignment_loss() + output.auxiliary_loss()).backward()
-        optimiser.step()
+        optimizer.step()
     assert losses[-1] < 0.2, f"from {losses[0]:.3f} to {losses[-1]:.3f} in {len(losses)} steps"
-
-
-@pytest.mark.parametrize(("name", "readout"), ALL)
-def test_rebuilds_from_hyperparameters(name, readout):
-    model = build(name, readout).eval()
-    again = make_model(**json.loads(json.dumps(model.hyperparameters))).eval()
-    again.load_state_dict(load(save(model.state_dict())))
-    given = random_batch(dtype=torch.float32)
-    assert torch.equal(again(*given), model(*given))
-    assert again.hyperparameters == json.loads(json.dumps(model.hyperparameters))
 
 
 @pytest.mark.parametrize("name", ARCHITECTURES)
@@ -142,10 +135,10 @@ def test_reset_draws_new_weights(name):
     model.reset_parameters()
     after = model.state_dict()
     same = {key for key, value in before.items() if torch.equal(value, after[key])}
-    assert not {key for key in same if before[key].unique().numel() > 1}  # only constants start the same
+    assert not {key for key in same if before[key].unique().numel() > 1}  # only constants are the same again
 
 
-def test_one_pass_gives_what_the_single_calls_give():
+def test_one_forward_pass_equals_the_single_calls():
     model, given = build("gcn").double().eval(), random_batch()
     output = model.run(*given)
     assert torch.equal(model(*given), output.logits)
@@ -174,7 +167,7 @@ def test_the_alignment_loss_has_one_definition(name, readout):
         assert output.reading.vectors is output.vectors
 
 
-def test_alignment_moves_prototypes_alone():
+def test_only_prototypes_get_the_gradient_of_the_alignment_loss():
     model, given = build("gin"), random_batch(dtype=torch.float32)
     model.run(*given).alignment_loss().backward()
     assert {name for name, gradient in gradients(model).items() if gradient is not None} == {"readout.prototypes"}
@@ -189,30 +182,112 @@ def test_takes_pyg_data_and_batches(name):
     graphs = [
         Data(x=torch.randn(3, FEATURES), edge_index=ring, edge_attr=torch.randn(6, EDGE_FEATURES)) for _ in range(4)
     ]
-    batch = Batch.from_data_list(graphs)
+    batch = PyGBatch.from_data_list(graphs)
     logits = model(batch)
     expected = model(batch.x, batch.edge_index, batch.batch, batch.edge_attr, batch.num_graphs)
     torch.testing.assert_close(logits, expected)
     torch.testing.assert_close(torch.cat([model(graph) for graph in graphs]), logits)
 
 
-def test_wrong_input_is_explained():
-    model, given = build("gcn"), random_batch(dtype=torch.float32)
-    wrong = {
-        "two rows, the sources": given._replace(edge_index=given.edge_index.T),
-        "built for 5 node features, but x has 4": given._replace(x=given.x[:, 1:]),
-        "built for 2 edge features, but edge_attr has 1": given._replace(edge_attr=given.edge_attr[:, 0]),
-        "built for 2 edge features, but edge_attr is missing": given._replace(edge_attr=None),
-        "floating-point features per node": given._replace(x=given.x.long()),
-        "each of the 19 nodes": given._replace(batch=given.batch[1:]),
-        "but there are": given._replace(edge_attr=given.edge_attr[1:]),
-    }
-    for sentence, arguments in wrong.items():
-        with pytest.raises(InputError, match=sentence):
-            model(*arguments)
-    with pytest.raises(InputError, match=r"edge_index .* is missing"):
-        model(given.x)
-    with pytest.raises(InputError, match="takes tensors"):
-        model("graph.json")
-    with pytest.raises(InputError, match="takes tensors"):
-        model(Data(edge_index=given.edge_index))
+class Loss(torch.nn.Module):
+    """The loss of a training step as a module, for ``functional_call``."""
+
+    def __init__(self, model, num_graphs):
+        super().__init__()
+        self.model, self.num_graphs = model, num_graphs
+
+    def forward(self, *batch):
+        return total_loss(self.model, Batch(*batch), self.num_graphs)
+
+
+@pytest.mark.parametrize(("name", "readout", "aggr"), STACKED)
+@pytest.mark.parametrize("shared", [True, False], ids=["same graphs", "own graphs"])
+def test_a_stack_of_models_equals_single_models(name, readout, aggr, shared):
+    sizes = (6, 0, 1, 9)
+    models = [Loss(build(name, readout, aggr), len(sizes)).double() for _ in range(3)]
+    parameters, buffers = stack_module_state(models)
+    if shared:  # without a mask
+        batches = [random_batch(sizes)] * 3
+        inputs, dims = batches[0], Batch(*[None] * 6)
+    else:
+        batches = [padded(random_batch(sizes), 20, 110) for _ in models]
+        stacked = [
+            torch.stack(column) if isinstance(column[0], torch.Tensor) else column[0]
+            for column in zip(*batches, strict=True)
+        ]
+        inputs, dims = Batch(*stacked), Batch(0, 0, 0, 0, None, 0)
+
+    def loss(parameters, buffers, batch):
+        return functional_call(models[0], (parameters, buffers), tuple(batch))
+
+    together = vmap(loss, in_dims=(0, 0, dims), randomness="different")(parameters, buffers, inputs)
+    together.sum().backward()
+    for r, (model, batch) in enumerate(zip(models, batches, strict=True)):
+        alone = model(*batch)
+        torch.testing.assert_close(together[r], alone)
+        alone.backward()
+        for key, gradient in gradients(model).items():
+            torch.testing.assert_close(parameters[key].grad[r], gradient, msg=lambda text, key=key: f"{key}: {text}")
+        for key, buffer in model.named_buffers():
+            torch.testing.assert_close(buffers[key][r], buffer)
+
+
+@pytest.mark.parametrize("name", ["gcn", "diffpool"])
+def test_every_model_of_a_stack_has_its_own_dropout(name):
+    model = Loss(build(name, dropout=0.5), 4)
+    parameters, buffers = stack_module_state([model, model])
+    batch = random_batch((6, 0, 1, 9), dtype=torch.float32)
+
+    def loss(parameters, buffers):
+        return functional_call(model, (parameters, buffers), tuple(batch))
+
+    first, second = vmap(loss, randomness="different")(parameters, buffers)
+    assert first != second
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_compiles_without_a_break(name):
+    model = build(name)
+    other = make_model(**model.hyperparameters)
+    other.load_state_dict(model.state_dict())
+    backend = "inductor" if name == "gcn" else "aot_eager"  # the C++ compiler is slow
+    step = torch.compile(Loss(other, 4), fullgraph=True, backend=backend)
+    for edges in (110, 120):
+        batch = padded(random_batch((6, 0, 1, 9), dtype=torch.float32), 20, edges)
+        ours, expected = step(*batch), total_loss(model, batch, 4)
+        torch.testing.assert_close(ours, expected)
+        ours.backward()
+        expected.backward()
+        torch.testing.assert_close(gradients(other), gradients(model), rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+@pytest.mark.parametrize(("name", "readout"), ALL)
+def test_a_captured_cuda_graph_works_for_other_batches(name, readout):
+    model = build(name, readout).double().cuda()
+    batches = [padded(random_batch((6, 0, 1, 9)), 20, 110) for _ in range(2)]
+    batches = [Batch(*[part.cuda() if isinstance(part, torch.Tensor) else part for part in b]) for b in batches]
+    static = Batch(*[part.clone() if isinstance(part, torch.Tensor) else part for part in batches[0]])
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        for _ in range(3):
+            model.zero_grad()
+            total_loss(model, static, 4).backward()
+    torch.cuda.current_stream().wait_stream(stream)
+    model.zero_grad()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):  # raises an error if a value is read
+        loss = total_loss(model, static, 4)
+        loss.backward()
+    captured = gradients(model)
+    for batch in batches:
+        for part, new in zip(static, batch, strict=True):
+            if isinstance(part, torch.Tensor):
+                part.copy_(new)
+        graph.replay()
+        expected = total_loss(model, batch, 4)
+        torch.testing.assert_close(loss, expected)
+        expected.backward()
+        torch.testing.assert_close(captured, gradients(model))

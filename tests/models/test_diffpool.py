@@ -14,7 +14,7 @@ from ssread.models.graphs import Graphs
 sizes = st.lists(st.integers(0, 8), min_size=1, max_size=5).map(tuple)
 
 
-def test_layer_is_pygs():
+def test_the_layer_equals_pygs():
     graphs = Graphs.of(*random_batch())
     degree = torch.bincount(graphs.target, minlength=graphs.num_nodes).clamp(min=1).double().unsqueeze(1)
     ours, pygs = SAGEConv(FEATURES, 3).double(), PyGSAGEConv(FEATURES, 3).double()
@@ -26,7 +26,7 @@ def test_layer_is_pygs():
 def test_equals_pygs_dense_pooling_graph_by_graph(sizes, clusters, seed):
     torch.manual_seed(seed)
     batch = random_batch(sizes)
-    some = torch.rand(batch.edge_index.size(1)) < 0.7  # edges in one direction alone, too
+    some = torch.rand(batch.edge_index.size(1)) < 0.7  # also edges in one direction only
     graphs = Graphs.of(batch.x, batch.edge_index[:, some], batch.batch, batch_size=len(sizes))
     logits = torch.randn(graphs.num_nodes, clusters, dtype=torch.float64)
     pooled = diff_pool(graphs.x, logits, graphs)
@@ -68,7 +68,7 @@ def test_gradients():
 
 
 def test_hard_clusters_that_explain_every_edge_cost_nothing():
-    # Two nodes, each with a self-loop, each in a cluster of its own: A = S S^T, where the norm has no slope.
+    # Two nodes, each with a self-loop, each in its own cluster: A = S S^T, where the norm has no gradient.
     graphs = Graphs.of(torch.ones(2, 1), torch.tensor([[0, 1], [0, 1]]))
     logits = torch.tensor([[200.0, -200.0], [-200.0, 200.0]], requires_grad=True)
     pooled = diff_pool(graphs.x, logits, graphs)
@@ -77,7 +77,7 @@ def test_hard_clusters_that_explain_every_edge_cost_nothing():
     assert logits.grad.isfinite().all()
 
 
-def test_a_giant_among_dwarfs_takes_no_square_matrix():
+def test_a_large_graph_among_small_ones_needs_no_square_matrix():
     # 20,000 nodes: an N x N matrix would take 1.6 GB, padding all graphs to the largest 100 times what is needed.
     nodes = torch.tensor([20_000] + [10] * 100)
     batch = torch.arange(101).repeat_interleave(nodes)

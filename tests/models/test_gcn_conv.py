@@ -16,7 +16,7 @@ def pair() -> tuple[GCNConv, PyGGCNConv]:
     return ours, pygs
 
 
-def test_layer_is_pygs_with_self_loops_in_the_data_too():
+def test_the_layer_equals_pygs_also_with_self_loops_in_the_data():
     batch = random_batch()
     loops = torch.tensor([[0, 3], [0, 3]])
     graphs = Graphs.of(batch.x, torch.cat([batch.edge_index, loops], dim=1), batch.batch)
@@ -25,12 +25,12 @@ def test_layer_is_pygs_with_self_loops_in_the_data_too():
 
 
 @given(st.integers(0, 2**31))
-def test_dropped_nodes_are_as_if_they_were_not_there(seed):
+def test_dropped_nodes_do_not_matter(seed):
     torch.manual_seed(seed)
     graphs = Graphs.of(*random_batch())
     kept = torch.rand(graphs.num_nodes) < 0.6
     x = graphs.x.clone()
-    x[~kept] = 1e6  # whatever stands there
+    x[~kept] = 1e6  # any value
     ours, pygs = pair()
     edges, _ = subgraph(kept, graphs.edge_index, relabel_nodes=True, num_nodes=graphs.num_nodes)
     out = ours(x, propagation(graphs, kept.to(x.dtype)))[kept]

@@ -14,7 +14,7 @@ def mlp(conv: GINConv) -> nn.Module:
 
 
 @pytest.mark.parametrize("edge_channels", [0, EDGE_FEATURES])
-def test_layer_is_pygs(edge_channels):
+def test_the_layer_equals_pygs(edge_channels):
     graphs = Graphs.of(*random_batch())
     ours = GINConv(4, edge_channels).double().eval()
     nn.init.constant_(ours.epsilon, 0.3)
@@ -29,7 +29,7 @@ def test_layer_is_pygs(edge_channels):
     torch.testing.assert_close(ours(h, graphs), pygs(h, graphs.edge_index, edge_attr))
 
 
-def test_layer_is_the_plain_gin_where_nothing_is_cut_off():
+def test_without_the_relu_the_layer_equals_pygs_plain_gin():
     graphs = Graphs.of(*random_batch())
     ours = GINConv(4).double().eval()
     nn.init.zeros_(ours.messages.constant)

@@ -31,7 +31,7 @@ def test_norm_with_a_mask_equals_torchs_on_the_real_rows(real, padding, seed):
     torch.testing.assert_close(ours(x, mask)[order < real], torchs(kept))
 
 
-def test_norm_without_a_mask_is_torchs():
+def test_norm_without_a_mask_equals_torchs():
     ours, torchs = BatchNorm(3), torch.nn.BatchNorm1d(3)
     x = torch.randn(5, 3)
     assert torch.equal(ours(x), torchs(x))
@@ -39,7 +39,7 @@ def test_norm_without_a_mask_is_torchs():
 
 
 @pytest.mark.parametrize("rows", [0, 1])
-def test_norm_of_hardly_any_rows(rows):
+def test_norm_of_no_rows_or_one(rows):
     norm = BatchNorm(3)
     out = norm(torch.randn(rows, 3))
     assert torch.equal(out, torch.zeros(rows, 3))
@@ -72,7 +72,7 @@ def test_heads_of_table_two(layers, widths):
 
 
 @pytest.mark.parametrize("p", [0.2, 0.5, 0.9])
-def test_dropout_drops_the_share_it_was_told_and_keeps_the_mean(p):
+def test_dropout_drops_its_share_and_keeps_the_mean(p):
     layer, x = Dropout(p), torch.ones(999, 101, requires_grad=True)
     out = layer(x)
     assert (out == 0).float().mean().item() == pytest.approx(p, abs=0.01)

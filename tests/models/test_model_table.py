@@ -1,9 +1,6 @@
 import pytest
 from helpers.small_graphs import FEATURES
-from typer.testing import CliRunner
 
-from ssread.cli import app
-from ssread.data.planted import planted
 from ssread.models import ARCHITECTURES, make_model
 from ssread.models.model_table import MUTAG, describe, describe_all
 
@@ -15,7 +12,7 @@ NAMED = {"EdgeAwareGCNConv": "GCN", "GCNConv": "GCN", "GINConv": "GIN", "SAGECon
 
 
 @pytest.mark.parametrize("name", [name for name, architecture in ARCHITECTURES.items() if architecture.paper])
-def test_what_runs_is_what_table_two_says(name):
+def test_the_layers_are_those_of_table_two(name):
     message_passing, pooling, ratio, architecture, readout, classification = ARCHITECTURES[name].paper
     ours = describe(make_model(name, FEATURES, 2))
     assert NAMED[ours.message_passing] == message_passing
@@ -41,16 +38,3 @@ def test_describing_leaves_the_model_as_it_was():
     assert model.training
     assert all(value.equal(before[key]) for key, value in model.state_dict().items())
     assert not any(layer._forward_pre_hooks for layer in model.modules())
-
-
-def test_command_prints_every_model(tmp_path):
-    result = CliRunner().invoke(app, ["models"])
-    assert result.exit_code == 0
-    assert all(name in result.output for name in ARCHITECTURES)
-    assert "…" not in result.output  # nothing was cut
-    assert "53,890" in result.output
-    path = tmp_path / "graphs.safetensors"
-    planted(12, nodes=41, seed=0).save(path)
-    result = CliRunner().invoke(app, ["models", str(path)])
-    assert result.exit_code == 0
-    assert "5 clusters" in result.output

@@ -31,7 +31,7 @@ def test_the_best_are_kept_graph_by_graph(sizes, ratio, seed):
 
 
 @pytest.mark.parametrize("ratio", [0.5, 0.7, 0.8, 0.9])
-def test_the_share_is_rounded_up_as_by_pyg(ratio):
+def test_the_share_is_rounded_up_like_pyg(ratio):
     for n in (*range(1, 130), 1000, 5748):
         graphs = Graphs.of(torch.zeros(n, 1), torch.zeros(2, 0, dtype=torch.long))
         expected = math.ceil(round(ratio * n, 6))
@@ -43,7 +43,7 @@ def test_two_topk_poolings_equal_pygs(seed, ratio):
     torch.manual_seed(seed)
     graphs = Graphs.of(*random_batch((6, 1, 9, 3)))
     ours = [TopKPooling(5, ratio).double() for _ in range(2)]
-    pygs = [PyGTopKPooling(5, min(ratio, 0.999999)).double() for _ in range(2)]  # PyG takes 1.0 for one node
+    pygs = [PyGTopKPooling(5, min(ratio, 0.999999)).double() for _ in range(2)]  # PyG reads 1.0 as one node
     x, kept = graphs.x, torch.ones(graphs.num_nodes, dtype=torch.float64)
     small, edges, batch, nodes = graphs.x, graphs.edge_index, graphs.batch, torch.arange(graphs.num_nodes)
     for mine, theirs in zip(ours, pygs, strict=True):
@@ -59,7 +59,7 @@ def test_two_topk_poolings_equal_pygs(seed, ratio):
 def test_two_sag_poolings_equal_pygs(seed, ratio):
     torch.manual_seed(seed)
     batch = random_batch((6, 1, 9, 3))
-    some = torch.rand(batch.edge_index.size(1)) < 0.5  # two nodes joined both ways would score the same
+    some = torch.rand(batch.edge_index.size(1)) < 0.5  # two nodes joined in both directions would have equal scores
     graphs = Graphs.of(batch.x, batch.edge_index[:, some], batch.batch)
     ours = [SAGPooling(5, ratio).double() for _ in range(2)]
     pygs = [PyGSAGPooling(5, min(ratio, 0.999999), GNN=GCNConv).double() for _ in range(2)]
@@ -67,17 +67,17 @@ def test_two_sag_poolings_equal_pygs(seed, ratio):
     small, edges, batch, nodes = graphs.x, graphs.edge_index, graphs.batch, torch.arange(graphs.num_nodes)
     for mine, theirs in zip(ours, pygs, strict=True):
         theirs.gnn.load_state_dict(mine.gnn.state_dict())
-        torch.nn.init.ones_(theirs.select.weight)  # there a second, useless weight scales the score by its sign
+        torch.nn.init.ones_(theirs.select.weight)  # PyG has a second weight there, of which only the sign matters
         matrix = propagation(graphs, kept)
-        assume(_all_differ(mine.gnn(x, matrix), kept, graphs))  # as nodes of the same neighbours do
+        assume(_all_differ(mine.gnn(x, matrix), kept, graphs))  # nodes with the same neighbours have equal scores
         x, kept = mine(x, kept, graphs, matrix)
         small, edges, _, batch, perm, _ = theirs(small, edges, batch=batch)
         nodes = nodes[perm]
         _check(x, kept, small, nodes)
 
 
-def test_a_projection_that_has_decayed_to_nothing_scores_zero():
-    """Weight decay takes it there where no node has a vector any more."""
+def test_a_projection_of_zero_gives_scores_of_zero():
+    """Weight decay can make it zero if all node vectors are zero."""
     pool, graphs = TopKPooling(FEATURES, 0.5), random_batch((6, 1), dtype=torch.float32)
     torch.nn.init.zeros_(pool.weight)
     x, _ = pool(graphs.x, torch.ones(7), Graphs.of(*graphs))
@@ -89,7 +89,7 @@ def test_a_projection_that_has_decayed_to_nothing_scores_zero():
 def _all_differ(scores: torch.Tensor, kept: torch.Tensor, graphs: Graphs) -> bool:
     compared = (graphs.batch.unsqueeze(1) == graphs.batch) & (kept.unsqueeze(1) * kept > 0)
     equal = (scores - scores.T).abs() < 1e-9
-    return int((compared & equal).sum()) == int(kept.sum())  # every node equals itself alone
+    return int((compared & equal).sum()) == int(kept.sum())  # every node equals only itself
 
 
 def _check(x: torch.Tensor, kept: torch.Tensor, small: torch.Tensor, nodes: torch.Tensor) -> None:
@@ -99,7 +99,7 @@ def _check(x: torch.Tensor, kept: torch.Tensor, small: torch.Tensor, nodes: torc
 
 
 @pytest.mark.parametrize("ratio", [0.0, -0.5, 1.5, float("nan")])
-def test_ratios_that_are_no_shares_are_refused(ratio):
+def test_ratios_out_of_range_are_refused(ratio):
     with pytest.raises(InputError, match="above 0 and at most 1"):
         TopKPooling(4, ratio)
     assert repr(TopKPooling(4, 0.5)) == "TopKPooling(4, ratio=0.5)"

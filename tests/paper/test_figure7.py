@@ -1,17 +1,19 @@
+"""Figure 7: accuracy over K and over gamma."""
+
 import dataclasses
 
-from helpers.paper_runs import SMALL, context, imagined, printed
+from helpers.paper_runs import SMALL, context, random_trainings
 
 from ssread.evaluate import Store
 from ssread.evaluate.experiment import POSITIONS, Experiment
 from ssread.paper import figure7
 
-QUESTION = Experiment(folds=2, seeds=2)
+BASE = Experiment(folds=2, seeds=2)
 
 
 def curves(store, datasets=("MUTAG",)):
-    rows = imagined(store, QUESTION, datasets)
-    return [point for dataset in figure7.HERE for point in figure7.points(rows, dataset, QUESTION)]
+    rows = random_trainings(store, BASE, datasets)
+    return [point for dataset in figure7.DATASETS for point in figure7.points(rows, dataset, BASE)]
 
 
 def test_trained_drawn_and_not_trained_again(mutag, tmp_path):
@@ -24,23 +26,22 @@ def test_trained_drawn_and_not_trained_again(mutag, tmp_path):
     before = [path.read_bytes() for path in files]
     assert [path.read_bytes() for path in figure7.run(context(tmp_path, train=False))] == before
     assert made.trainings().equals(rows)
-    assert "18 of 27 points" not in printed(made)
-    assert "9 of 27 points are there" in (tmp_path / "figure7" / "figure7.md").read_text()
+    assert "9 of 27 points are complete" in (tmp_path / "figure7" / "figure7.md").read_text()
     assert figure7.progress(context(tmp_path, datasets=[])) == (20, 60, "trainings")
 
 
 def test_curves_meet_where_they_share_a_point(tmp_path):
-    """Gamma is varied at the K that validation chose, and the usual gamma there is the point of the curve over K."""
+    """Gamma is varied with the K that validation chose; with the default gamma that is a point of the curve over K."""
     with Store(tmp_path / "results.sqlite") as store:
         points = [point for point in curves(store) if point.dataset == "MUTAG"]
     over_k = {point.positions: point.cell for point in points if point.varied == "K"}
-    (usual,) = [point for point in points if point.varied == "gamma" and point.gamma == QUESTION.gamma]
+    (shared,) = [point for point in points if point.varied == "gamma" and point.gamma == BASE.gamma]
     assert list(over_k) == list(POSITIONS)
-    assert usual.cell is not None
-    assert usual.cell == over_k[usual.positions]
+    assert shared.cell is not None
+    assert shared.cell == over_k[shared.positions]
 
 
-def test_drawn_from_a_part_and_says_what_is_missing(tmp_path):
+def test_missing_points_are_named_in_the_picture(tmp_path):
     with Store(tmp_path / "results.sqlite") as store:
         points = curves(store, ("MUTAG", "NCI1"))
     lacking = [
@@ -58,7 +59,7 @@ def test_drawn_from_a_part_and_says_what_is_missing(tmp_path):
     assert tuple(path.read_bytes() for path in figure7.draw(lacking, tmp_path / "figure7")) == first
 
 
-def test_nothing_there_is_drawn_as_missing(tmp_path):
+def test_without_trainings_every_curve_is_missing(tmp_path):
     made = context(tmp_path, train=False, settings=SMALL)
     svg = figure7.run(made)[0]
     assert svg.read_text().count(">missing<") == 6
@@ -66,6 +67,6 @@ def test_nothing_there_is_drawn_as_missing(tmp_path):
 
 def test_the_page_is_made_from_the_csv(tmp_path):
     made = context(tmp_path, train=False, settings={}, datasets=[])
-    imagined(made.store, Experiment(), ("NCI1",))
+    random_trainings(made.store, Experiment(), ("NCI1",))
     figure7.run(made)
     assert figure7.page(tmp_path / "figure7") == (tmp_path / "figure7" / "figure7.md").read_text()

@@ -1,3 +1,5 @@
+"""Our results next to the paper's: missing cells, gaps, remarks."""
+
 import json
 import math
 
@@ -28,22 +30,22 @@ FAR_OFF = cell([[0.60, 0.61], [0.60, 0.61]], [[0.81, 0.82], [0.82, 0.83]], aggr=
 
 
 def test_missing_cells_say_so_and_are_not_counted():
-    sheet = PaperTable("Table", [AT_PAPER, missing(), missing(7)], "rule")
-    lines = sheet.markdown().splitlines()
+    table = PaperTable("Table", [AT_PAPER, missing(), missing(7)], "rule")
+    lines = table.markdown().splitlines()
     assert lines[3].startswith("| DD | gcn | sum | - | - | 67.25 (0.92) | missing | 70.23 (1.03)\\* | missing |")
     assert lines[3].endswith("| missing |")
     assert lines[4].endswith("| 7 of 100 trainings |")
-    assert (sheet.counts["cells"], sheet.counts["missing"], sheet.counts["whole_table"]) == (1, 2, 3)
-    assert "2 of 3 cells are missing." in sheet.markdown()
-    assert "The paper, of the same cells: better in 1 of 1" in sheet.markdown()
-    assert "The paper, of all 3 cells: better in 3" in sheet.markdown()
+    assert (table.counts["cells"], table.counts["missing"], table.counts["whole_table"]) == (1, 2, 3)
+    assert "2 of 3 cells are missing." in table.markdown()
+    assert "The paper, of the same cells: better in 1 of 1" in table.markdown()
+    assert "The paper, of all 3 cells: better in 3" in table.markdown()
 
 
-def test_a_table_of_which_nothing_is_there():
-    sheet = PaperTable("Table", [missing()], "rule")
-    assert "1 of 1 cells are missing." in sheet.markdown()
-    assert "Ours" not in sheet.markdown()
-    assert json.loads(json.dumps(sheet.as_dict(), allow_nan=False))["missing"][0]["paper_global"]["mean"] == 67.25
+def test_a_table_without_results():
+    table = PaperTable("Table", [missing()], "rule")
+    assert "1 of 1 cells are missing." in table.markdown()
+    assert "Ours" not in table.markdown()
+    assert json.loads(json.dumps(table.as_dict(), allow_nan=False))["missing"][0]["paper_global"]["mean"] == 67.25
 
 
 @given(st.floats(0.3, 0.99), st.floats(0.001, 0.05))
@@ -61,12 +63,13 @@ def test_one_seed_is_judged_by_the_papers_spread():
     paper = paper_result("NCI1", "gcn", "sum", "global")
     assert paper is not None
     one_seed = cell([[0.9, 0.7]], [[0.81, 0.82]])
-    (gap,) = [gap for gap in PaperTable("Table", [one_seed], "rule").gaps if gap.readout == "GRead"] or [None]
-    assert gap is None  # 80.0 against 79.79 (0.30)
     far = cell([[0.91, 0.71]], [[0.81, 0.82]])
-    assert any(
-        gap.readout == "GRead" for gap in PaperTable("Table", [far], "rule").gaps
-    )  # 81.0, however wide the folds
+
+    def readouts(found: Cell) -> set[str]:
+        return {gap.readout for gap in PaperTable("Table", [found], "rule").gaps}
+
+    assert "GRead" not in readouts(one_seed), "80.0 against 79.79 (0.30)"
+    assert "GRead" in readouts(far), "81.0, however far apart the folds are"
 
 
 @pytest.mark.parametrize(
@@ -80,11 +83,11 @@ def test_one_seed_is_judged_by_the_papers_spread():
         ("NCI1, gcn, mean, GRead: not a line of a list.", "open"),
     ],
 )
-def test_a_gap_is_open_unless_a_remark_speaks_of_it(remarks, status):
-    sheet = PaperTable("Table", [AT_PAPER, FAR_OFF], "rule", remarks)
-    assert [(gap.aggr, gap.readout) for gap in sheet.gaps] == [("mean", "GRead")]
-    assert f"- NCI1, gcn, mean, GRead: 60.50 against 78.47, -17.97: {status}" in sheet.markdown()
-    assert sheet.markdown().count("(0.00)!") == 1
+def test_a_gap_is_open_unless_a_remark_explains_it(remarks, status):
+    table = PaperTable("Table", [AT_PAPER, FAR_OFF], "rule", remarks)
+    assert [(gap.aggr, gap.readout) for gap in table.gaps] == [("mean", "GRead")]
+    assert f"- NCI1, gcn, mean, GRead: 60.50 against 78.47, -17.97: {status}" in table.markdown()
+    assert table.markdown().count("(0.00)!") == 1
 
 
 def test_a_training_that_failed_leaves_no_number_in_json():

@@ -1,10 +1,12 @@
+"""Results of experiments from stored trainings, against a slow loop over plain dictionaries."""
+
 import dataclasses
 import json
 
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.paper_runs import imagined
+from helpers.paper_runs import random_trainings
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,28 +16,28 @@ from ssread.evaluate import Cell, Store, compare
 from ssread.evaluate.experiment import POSITIONS, Experiment
 from ssread.evaluate.protocol import compare_readouts
 from ssread.evaluate.runners import CPURunner
-from ssread.paper.stored_results import MissingCell, StoredResults
+from ssread.paper.stored_results import MissingCell, StoredResults, all_results
 from ssread.train import Training
 
-QUESTION = Experiment(("gcn", "gin"), ("sum", "max"), folds=2, seeds=3)
+EXPERIMENT = Experiment(("gcn", "gin"), ("sum", "max"), folds=2, seeds=3)
 
 
 @pytest.fixture(scope="module")
 def everything(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
-    with Store(tmp_path_factory.mktemp("evidence") / "results.sqlite") as store:
-        return imagined(store, QUESTION)
+    with Store(tmp_path_factory.mktemp("stored") / "results.sqlite") as store:
+        return random_trainings(store, EXPERIMENT)
 
 
-def test_says_what_the_protocol_says_when_nothing_is_missing(tmp_path) -> None:
+def test_cells_are_those_of_the_protocol_when_nothing_is_missing(tmp_path) -> None:
     graphs = load("planted", num_graphs=36, seed=2)
     training = Training(epochs=1, patience=1, batch_size=16)
     experiment = Experiment(("gcn",), ("sum", "max"), folds=2, seeds=2, training=training, model={"hidden_channels": 8})
     with Store(tmp_path / "results.sqlite") as store:
         report = compare_readouts(graphs, experiment, CPURunner(1), store)
-        evidence = StoredResults(store.table(), "planted", experiment)
-        assert evidence.cells() == report.cells
-        assert evidence.progress() == (len(store), len(store))
-        assert sorted(evidence.used()["key"]) == sorted(store.table()["key"])
+        results = StoredResults(store.table(), "planted", experiment)
+        assert results.cells() == report.cells
+        assert results.progress() == (len(store), len(store))
+        assert sorted(results.used()["key"]) == sorted(store.table()["key"])
 
 
 def oracle(rows: pd.DataFrame) -> tuple[int | None, dict]:
@@ -64,13 +66,13 @@ def oracle(rows: pd.DataFrame) -> tuple[int | None, dict]:
 
 
 @given(st.randoms(use_true_random=False), st.floats(0.5, 1))
-def test_counts_the_seeds_that_are_whole(everything: pd.DataFrame, random, share: float) -> None:
+def test_a_seed_counts_once_all_its_folds_are_trained(everything: pd.DataFrame, random, share: float) -> None:
     rows = everything[[random.random() < share for _ in range(len(everything))]]
     rows = rows.sample(frac=1, random_state=random.randrange(100))
-    evidence = StoredResults(rows, "MUTAG", QUESTION)
+    results = StoredResults(rows, "MUTAG", EXPERIMENT)
     best, cells = oracle(rows)
-    assert evidence.positions == best
-    for cell in evidence.cells():
+    assert results.positions == best
+    for cell in results.cells():
         expected = cells.get((cell.arch, cell.aggr))
         if expected is None:
             assert isinstance(cell, MissingCell)
@@ -78,42 +80,42 @@ def test_counts_the_seeds_that_are_whole(everything: pd.DataFrame, random, share
         else:
             assert isinstance(cell, Cell)
             assert cell.comparison == compare(*expected)
-    done, total = evidence.progress()
-    assert done == len(evidence.used()) <= total == (4 + 4 + 3) * 6
+    done, total = results.progress()
+    assert done == len(results.used()) <= total == (4 + 4 + 3) * 6
 
 
 def test_other_trainings_do_not_count(everything: pd.DataFrame) -> None:
-    there = StoredResults(everything, "MUTAG", QUESTION).progress()
-    assert StoredResults(everything, "NCI1", QUESTION).progress()[0] == 0
-    assert StoredResults(everything.assign(selection="by test accuracy"), "MUTAG", QUESTION).progress()[0] == 0
-    longer = dataclasses.replace(QUESTION, training=Training(epochs=7))
+    expected = StoredResults(everything, "MUTAG", EXPERIMENT).progress()
+    assert StoredResults(everything, "NCI1", EXPERIMENT).progress()[0] == 0
+    assert StoredResults(everything.assign(selection="by test accuracy"), "MUTAG", EXPERIMENT).progress()[0] == 0
+    longer = dataclasses.replace(EXPERIMENT, training=Training(epochs=7))
     assert StoredResults(everything, "MUTAG", longer).progress()[0] == 0
     namesake = everything.head(20).assign(fingerprint="1" * 64, test_accuracy=0.0)
     both = pd.concat([namesake, everything])
-    assert StoredResults(both, "MUTAG", QUESTION).progress() == there
-    assert "1" * 64 not in set(StoredResults(both, "MUTAG", QUESTION).used()["fingerprint"])
+    assert StoredResults(both, "MUTAG", EXPERIMENT).progress() == expected
+    assert "1" * 64 not in set(StoredResults(both, "MUTAG", EXPERIMENT).used()["fingerprint"])
 
 
 def test_of_two_results_for_a_training_the_first_counts(everything: pd.DataFrame) -> None:
     twice = pd.concat([everything, everything.assign(test_accuracy=0.0, valid_accuracy=0.0)])
-    assert StoredResults(twice, "MUTAG", QUESTION).cells() == StoredResults(everything, "MUTAG", QUESTION).cells()
+    assert StoredResults(twice, "MUTAG", EXPERIMENT).cells() == StoredResults(everything, "MUTAG", EXPERIMENT).cells()
 
 
-def test_settings_that_came_later_have_their_defaults_in_older_rows(everything: pd.DataFrame) -> None:
+def test_settings_that_were_added_later_have_their_defaults_in_older_rows(everything: pd.DataFrame) -> None:
     def without_patience(text: str) -> str:
         settings = json.loads(text)
         del settings["patience"]
         return json.dumps(settings)
 
     older = everything.assign(training=everything["training"].map(without_patience))
-    assert StoredResults(older, "MUTAG", QUESTION).cells() == StoredResults(everything, "MUTAG", QUESTION).cells()
+    assert StoredResults(older, "MUTAG", EXPERIMENT).cells() == StoredResults(everything, "MUTAG", EXPERIMENT).cells()
 
 
-def test_a_training_that_failed_is_there_but_has_no_score(everything: pd.DataFrame) -> None:
+def test_a_failed_training_is_done_but_has_no_score(everything: pd.DataFrame) -> None:
     failed = everything.assign(
         test_accuracy=everything["test_accuracy"].where((everything["seed"] != 0) | (everything["fold"] != 0))
     )
-    cell = StoredResults(failed, "MUTAG", QUESTION).cells()[0]
+    cell = StoredResults(failed, "MUTAG", EXPERIMENT).cells()[0]
     assert isinstance(cell, Cell)
     assert cell.comparison.baseline.failed == 1
     assert cell.comparison.pairs == 5
@@ -121,5 +123,25 @@ def test_a_training_that_failed_is_there_but_has_no_score(everything: pd.DataFra
 
 @pytest.mark.parametrize("text", ["not JSON", "[1]", '{"epochs":'])
 def test_damaged_settings_get_a_sentence(everything: pd.DataFrame, text: str) -> None:
-    with pytest.raises(InputError, match="settings that are no JSON"):
-        StoredResults(everything.assign(training=text), "MUTAG", QUESTION)
+    with pytest.raises(InputError, match="The settings of a training are not valid JSON"):
+        StoredResults(everything.assign(training=text), "MUTAG", EXPERIMENT)
+
+
+def test_dropout_is_chosen_by_validation_accuracy(everything: pd.DataFrame, tmp_path) -> None:
+    auto = dataclasses.replace(EXPERIMENT, dropout="auto")
+    with Store(tmp_path / "results.sqlite") as store:
+        rows = random_trainings(store, auto)
+    assert not StoredResults(everything, "MUTAG", auto).dropout_chosen, "no training without dropout yet"
+    results = StoredResults(rows, "MUTAG", auto)
+    base = rows[(rows["arch"] == "gcn") & (rows["aggr"] == "sum") & (rows["readout"] == "global")]
+    means = base.groupby(base["run"].str.contains("dropout"))["valid_accuracy"].mean()
+    assert results.dropout_chosen
+    assert results.experiment.dropout == (0.0 if means[True] > means[False] else None)
+
+
+def test_all_results_are_those_of_every_experiment_on_every_dataset(everything: pd.DataFrame) -> None:
+    other = dataclasses.replace(EXPERIMENT, arch=("gin",))
+    results = all_results(everything, ["MUTAG", "NCI1"], [EXPERIMENT, other])
+    assert [(result.dataset, result.experiment.arch) for result in results] == [
+        (dataset, arch) for dataset in ("MUTAG", "NCI1") for arch in (("gcn", "gin"), ("gin",))
+    ]

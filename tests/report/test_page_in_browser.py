@@ -1,10 +1,14 @@
-"""The page in a real browser, as people use it: with a mouse, with a keyboard, on a phone."""
+"""The page in a real browser: with a mouse, with a keyboard, on a phone."""
 
 import shutil
 import time
 
 import pytest
 from helpers.pages import NASTY, written
+
+from ssread.data import from_smiles
+from ssread.models import model_for
+from ssread.report import explain_graphs, write_page
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -23,7 +27,7 @@ def browser():
 
 
 class Opened:
-    """A page, and everything it complained about."""
+    """An open page, and all errors and messages of its console."""
 
     def __init__(self, browser, path, size=DESK, **options):
         self.context = browser.new_context(viewport=size, offline=True, **options)
@@ -31,7 +35,7 @@ class Opened:
         self.errors = []
         self.page.on("console", lambda message: self.errors.append(message.text))
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.page.on("dialog", lambda dialog: self.errors.append(f"it ran a text: {dialog.message}"))
+        self.page.on("dialog", lambda dialog: self.errors.append(f"text ran as a script: {dialog.message}"))
         started = time.perf_counter()
         self.page.goto(path.as_uri())
         self.page.wait_for_selector("#settings")
@@ -44,10 +48,10 @@ class Opened:
         self.context.close()
 
 
-def test_it_opens_with_all_parts_and_without_a_complaint(browser, tmp_path):
+def test_it_opens_with_all_sections_and_without_errors(browser, tmp_path):
     with Opened(browser, written(tmp_path)) as opened:
-        parts = opened.page.eval_on_selector_all("main > section", "parts => parts.map(part => part.id)")
-        assert parts == ["verdict", "learning", "positions", "graphs", "map", "settings"]
+        sections = opened.page.eval_on_selector_all("main > section", "all => all.map(section => section.id)")
+        assert sections == ["verdict", "learning", "positions", "graphs", "map", "settings"]
         assert opened.page.locator(".card").count() == 4
         assert opened.page.locator(".thumb").count() == 24
         opened.page.locator(".more").click()
@@ -60,21 +64,21 @@ def test_it_opens_with_all_parts_and_without_a_complaint(browser, tmp_path):
 @pytest.mark.alone
 def test_five_hundred_graphs_open_in_under_two_seconds(browser, tmp_path):
     path = written(tmp_path, num_graphs=500)
-    with Opened(browser, path):  # the browser's own start is not the page's
+    with Opened(browser, path):  # so that the start of the browser does not count
         pass
     with Opened(browser, path) as opened:
         assert opened.seconds < 2
         assert "500 of 500 graphs" in opened.page.locator(".count").inner_text()
 
 
-def test_filters_leave_what_they_say(browser, tmp_path):
+def test_filters_leave_the_graphs_they_name(browser, tmp_path):
     with Opened(browser, written(tmp_path)) as opened:
         page = opened.page
-        page.select_option("select[name=right]", "0")
+        page.select_option("select[name=outcome]", "wrong")
         outcomes = page.locator(".thumb .line:nth-of-type(1)").all_inner_texts()
         assert outcomes
         assert all(text.endswith("wrong") for text in outcomes)
-        page.select_option("select[name=right]", "")
+        page.select_option("select[name=outcome]", "")
         page.select_option("select[name=part]", "1")
         assert "20 of 40 graphs" in page.locator(".count").inner_text()
         page.fill("input[type=search]", "no such graph")
@@ -83,7 +87,31 @@ def test_filters_leave_what_they_say(browser, tmp_path):
         assert opened.errors == []
 
 
-def test_a_graph_is_opened_and_turned_with_the_keyboard(browser, tmp_path):
+def test_graphs_are_ordered_and_filtered_by_confidence(browser, tmp_path):
+    with Opened(browser, written(tmp_path)) as opened:
+        page = opened.page
+        page.select_option("select[name=order]", "confident")
+        shares = [int(text.split()[-2]) for text in page.locator(".thumb .line:nth-of-type(2)").all_inner_texts()]
+        assert len(shares) == 24
+        assert shares == sorted(shares, reverse=True)
+        page.locator("input[type=range]").evaluate("it => { it.value = 100; it.dispatchEvent(new Event('input')); }")
+        assert "at least 100 % confident" in page.locator(".filters").inner_text()
+        assert page.locator(".thumb").count() == 0
+        assert opened.errors == []
+
+
+def test_double_bonds_have_two_lines(browser, tmp_path):
+    pytest.importorskip("rdkit")
+    molecules = from_smiles(["C=CO"], ["a"])
+    explained = explain_graphs(model_for(molecules, "gcn", hidden_channels=8), molecules)
+    with Opened(browser, write_page(tmp_path / "page.html", "molecule", explained=explained)) as opened:
+        picture = opened.page.locator(".thumb svg")
+        assert picture.locator("line").count() == 3
+        assert picture.locator("text").all_text_contents() == ["OH"]
+        assert opened.errors == []
+
+
+def test_the_keyboard_opens_a_graph_and_turns_to_the_next(browser, tmp_path):
     with Opened(browser, written(tmp_path)) as opened:
         page = opened.page
         page.locator(".thumb").first.focus()
@@ -104,7 +132,7 @@ def test_a_graph_is_opened_and_turned_with_the_keyboard(browser, tmp_path):
         assert opened.errors == []
 
 
-def test_pointing_at_the_map_shows_a_graph_and_pressing_opens_it(browser, tmp_path):
+def test_hovering_over_the_map_shows_a_graph_and_a_click_opens_it(browser, tmp_path):
     with Opened(browser, written(tmp_path)) as opened:
         page = opened.page
         page.locator("#map").scroll_into_view_if_needed()
@@ -127,7 +155,7 @@ def test_it_fits_a_phone(browser, tmp_path, scheme):
         assert opened.errors == []
 
 
-def test_a_model_without_ssread_has_a_page_too(browser, tmp_path):
+def test_a_model_with_the_global_readout_has_a_page_too(browser, tmp_path):
     with Opened(browser, written(tmp_path, readout="global")) as opened:
         assert opened.page.locator("#positions").count() == 0
         assert "no positions" in opened.page.locator("main").inner_text()

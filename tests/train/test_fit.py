@@ -8,11 +8,10 @@ from helpers.planted_runs import SHORT, assert_same, runs
 
 from ssread.data import GraphSet, load
 from ssread.errors import InputError
-from ssread.explain.retrain import fold_of_run
 from ssread.train import Run, Training, train
 from ssread.train.batch_plans import full_plan, large_batches_together
 from ssread.train.cohort import Cohort
-from ssread.train.fit import fit
+from ssread.train.fit import fit, fold_of_run
 from ssread.train.seeds import Stream, seeded
 from ssread.train.single import Single
 

@@ -1,0 +1,175 @@
+"""Scores positions and class activations against the ground truth, next to poolings, GNNExplainer and chance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import pandas as pd
+import torch
+from joblib import Parallel, cpu_count, delayed, parallel_config
+from torch import Tensor
+
+from ssread import segment
+from ssread.data.graphset import GraphSet
+from ssread.explain.activation import activation
+from ssread.explain.gnn_explainer import gnn_explainer_scores
+from ssread.explain.ground_truth import GroundTruth, ground_truth
+from ssread.explain.measures import agreement, fidelity, localisation
+from ssread.explain.node_facts import graph_of_node
+from ssread.explain.poolings import diffpool_clusters, poolings_survived, spectral_clusters
+from ssread.explain.positions import positions
+from ssread.explain.retrain import trained_model, trained_models
+from ssread.explain.study import NO_MODEL, TRAINED, Scores, Study
+from ssread.models import GraphClassifier
+from ssread.train.fit import fold_of_run
+from ssread.train.runs import RunResult
+
+__all__ = ["score_explanations"]
+
+MODELS = (*TRAINED, NO_MODEL)
+
+
+class _Scored(NamedTuple):
+    """The rows of the table that one model of one seed yields."""
+
+    seed: int
+    model: str
+    rows: list[dict[str, Any]]
+
+
+def score_explanations(
+    graphs: GraphSet,
+    study: Study | None = None,
+    device: str = "cpu",
+    workers: int | None = None,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Scores:
+    """Trains the models of a study and scores their explanations on the test parts.
+
+    Args:
+        graphs: Planted graphs or molecules (see :func:`ssread.explain.ground_truth.ground_truth`).
+        study: The settings.
+        device: ``cpu`` for one process per core, or ``cuda``, where all seeds of a model are trained as one stack.
+        workers: The number of processes on a CPU, by default one per core.
+        progress: Callback, called with a line of text after each model of each seed.
+    """
+    study = study or Study()
+    truth = ground_truth(graphs)
+    total = study.seeds * len(MODELS)
+    results = []
+    for done, result in enumerate(_score_all(graphs, truth, study, device, workers), start=1):
+        results.append(result)
+        progress(f"{done} of {total}: {result.model}, seed {result.seed}")
+    results.sort(key=lambda result: (result.seed, MODELS.index(result.model)))
+    rows = sorted((row for result in results for row in result.rows), key=lambda row: row["part"])
+    return Scores(graphs.name, truth.description, study, pd.DataFrame(rows))
+
+
+def _score_all(
+    graphs: GraphSet, truth: GroundTruth, study: Study, device: str, workers: int | None
+) -> Iterator[_Scored]:
+    """Yields the scores of every model of every seed as they are done; on a GPU the seeds are trained together."""
+    tasks = [(model, seed) for seed in range(study.seeds) for model in MODELS]
+    with parallel_config(backend="loky", inner_max_num_threads=1):
+        pool = Parallel(n_jobs=min(workers or cpu_count(), len(tasks)), return_as="generator_unordered")
+        if device == "cpu":
+            yield from pool(delayed(_train_and_score)(graphs, truth, study, model, seed) for model, seed in tasks)
+            return
+        for model in TRAINED:
+            runs = [study.run(model, seed) for seed in range(study.seeds)]
+            trained = trained_models(graphs, runs, study.training, device)
+            yield from pool(
+                delayed(_score)(graphs, truth, study, model, seed, *pair) for seed, pair in enumerate(trained)
+            )
+        yield from pool(delayed(_score)(graphs, truth, study, NO_MODEL, seed) for seed in range(study.seeds))
+
+
+def _train_and_score(graphs: GraphSet, truth: GroundTruth, study: Study, model: str, seed: int) -> _Scored:
+    if model == NO_MODEL:
+        return _score(graphs, truth, study, model, seed)
+    trained, result = trained_model(graphs, study.run(model, seed), study.training)
+    return _score(graphs, truth, study, model, seed, trained, result)
+
+
+def _score(
+    graphs: GraphSet,
+    truth: GroundTruth,
+    study: Study,
+    model: str,
+    seed: int,
+    trained: GraphClassifier | None = None,
+    result: RunResult | None = None,
+) -> _Scored:
+    """Scores one model of one seed on its test part."""
+    torch.set_num_threads(1)
+    test_ids = fold_of_run(graphs, study.run(model, seed)).test
+    test, test_truth = graphs[test_ids], truth.select(graphs, test_ids)
+    rows: list[dict[str, Any]] = []
+
+    def add(part: str, method: str, **values: float) -> None:
+        rows.extend(
+            {"seed": seed, "part": part, "method": method, "measure": measure, "value": value}
+            for measure, value in values.items()
+        )
+
+    if result is not None:
+        correct = (result.test_probabilities.argmax(axis=1) == result.test_labels).mean()
+        add("models", model, accuracy=float(correct))
+    for method, clusters in _clusterings(model, trained, test, study, seed).items():
+        scores = agreement(clusters, test_truth.roles, graph_of_node(test))
+        measures = {"AMI": scores.mutual_information, "purity": scores.purity, "consistency": scores.consistency}
+        add("agreement", method, **measures)
+    explained = _sample(test_truth.graphs_with_motif(test), study.explained, seed)
+    if len(explained):
+        motifs = test_truth.select(test, explained)
+        for method, measures in _localisations(model, trained, test[explained], motifs, seed).items():
+            add("localisation", method, **measures)
+    return _Scored(seed, model, rows)
+
+
+def _clusterings(model: str, trained: Any, test: GraphSet, study: Study, seed: int) -> dict[str, Tensor]:
+    """The clusters [N] into which one model groups the nodes of the test graphs, by method."""
+    if model == "SSRead":
+        return {"SSRead positions": positions(trained, test).position}
+    if model == "TopKPool":
+        return {"TopKPool, poolings survived": poolings_survived(trained, test)}
+    if model == "DiffPool":
+        return {"DiffPool clusters": diffpool_clusters(trained, test)}
+    if model == NO_MODEL:
+        random = torch.randint(study.positions, (test.x.size(0),), generator=torch.Generator().manual_seed(seed))
+        return {"spectral clusters (EigenPool)": spectral_clusters(test, study.positions), "random": random}
+    return {}
+
+
+def _localisations(
+    model: str, trained: Any, graphs: GraphSet, truth: GroundTruth, seed: int
+) -> dict[str, dict[str, float]]:
+    """How well the explanations of one model find the motif of every graph: measures by method."""
+    assert truth.deciding is not None
+    assert graphs.y is not None
+    graph = graph_of_node(graphs)
+    if model == NO_MODEL:
+        random = torch.rand(graphs.x.size(0), generator=torch.Generator().manual_seed(seed))
+        auc = localisation(random, truth.deciding, graph, len(graphs))
+        return {"random": {"AUC": float(auc.mean())}}
+    if model not in ("SSRead", "global readout"):
+        return {}
+    explanations = {
+        "activation": activation(trained, graphs, graphs.y),
+        "GNNExplainer": gnn_explainer_scores(trained, graphs, seed),
+    }
+    motif_sizes = segment.reduce_sum(truth.deciding.long(), graph, len(graphs))
+    by_method = {}
+    for name, scores in explanations.items():
+        auc = localisation(scores, truth.deciding, graph, len(graphs))
+        change = fidelity(trained, graphs, scores, graphs.y, motif_sizes)
+        by_graph = {"AUC": auc, "fidelity+": change.plus, "fidelity-": change.minus}
+        by_method[f"{model} {name}"] = {measure: float(values.mean()) for measure, values in by_graph.items()}
+    return by_method
+
+
+def _sample(ids: Tensor, wanted: int, seed: int) -> Tensor:
+    """At most ``wanted`` of the ids, drawn at random, in ascending order."""
+    order = torch.randperm(len(ids), generator=torch.Generator().manual_seed(seed))
+    return ids[order[:wanted]].sort().values

@@ -1,0 +1,44 @@
+const data = JSON.parse(document.getElementById("data").textContent);
+const explained = data.explained;
+
+// Creates an element from "tag.class", attributes (names with "on" are event listeners) and children.
+// Text is inserted as text, never as HTML.
+function html(name, attributes = {}, ...children) {
+  const [tag, ...classes] = name.split(".");
+  const element = document.createElement(tag);
+  if (classes.length) element.className = classes.join(" ");
+  return complete(element, attributes, children);
+}
+function svg(tag, attributes = {}, ...children) {
+  return complete(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+}
+function complete(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (value !== null && value !== undefined && value !== false) element.setAttribute(name, value);
+  }
+  element.append(...children.filter((child) => child !== null && child !== undefined && child !== ""));
+  return element;
+}
+
+function addSection(id, title, lead, ...children) {
+  const heading = html("h2", {}, title);
+  const section = html("section", { id }, heading, lead ? html("p.lead", {}, lead) : null, ...children);
+  document.getElementById("main").append(section);
+  document.querySelector("nav").append(html("a", { href: `#${id}` }, title));
+}
+
+// A legend of [colour, text] entries.
+function legend(entries) {
+  const items = entries.map(([colour, text]) => html("li", {}, html("i", { style: `background:${colour}` }), text));
+  return html("ul.key", {}, ...items);
+}
+// A list of [name, value] entries.
+function definitionList(entries) {
+  const items = entries.flatMap(([name, value]) => [html("dt", {}, name), html("dd", {}, String(value))]);
+  return html("dl", {}, ...items);
+}
+
+const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)} %`;
+const formatP = (p) => (p === null ? "–" : p < 0.001 ? "< .001" : p.toFixed(3).replace(/^0/, ""));
+const className = (number) => (number < 0 ? "unknown" : explained.class_names[number] ?? `class ${number}`);

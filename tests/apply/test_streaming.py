@@ -1,0 +1,60 @@
+"""Tables come chunk by chunk and in order, from this process and from worker processes."""
+
+import pandas as pd
+import pyarrow
+import pytest
+from helpers.small_models import graphs, untrained
+
+from ssread.apply import chunks, predict, streaming
+from ssread.apply.output_tables import table_of
+from ssread.apply.streaming import as_model, stream
+from ssread.errors import InputError
+
+
+def ids_alone(model, rows) -> pyarrow.Table:
+    return table_of(rows, {})
+
+
+@pytest.fixture
+def model():
+    return untrained(graphs(12), members=2)
+
+
+def test_chunks_are_read_one_after_another(model, monkeypatch):
+    """A file larger than the memory: no chunk is read before its table is asked for, but for the first few."""
+    monkeypatch.setattr(chunks, "CHUNK_ROWS", 1)
+    monkeypatch.setattr(streaming, "FEW_CHUNKS", 2)
+    read = []
+
+    def counted(*arguments, **options):
+        for chunk in chunks.chunks_of(*arguments, **options):
+            read.append(len(chunk))
+            yield chunk
+
+    monkeypatch.setattr(streaming, "chunks_of", counted)
+    tables = stream(model, graphs(12), ids_alone, workers=1)
+    counts = [len(read) for _ in tables]
+    assert counts == [3, 3, 3, *range(4, 13)]
+
+
+def test_a_folder_stands_for_its_model(model, tmp_path):
+    model.save(tmp_path / "model")
+    assert as_model(model) is model
+    assert as_model(tmp_path / "model").class_names == model.class_names
+    (table,) = stream(tmp_path / "model", graphs(5), ids_alone)
+    assert table.column("id").to_pylist() == ["0", "1", "2", "3", "4"]
+
+
+def test_no_workers_get_a_sentence(model):
+    with pytest.raises(InputError, match="workers must be 1 or more, but 0 was given"):
+        next(stream(model, graphs(5), ids_alone, workers=0))
+
+
+@pytest.mark.slow
+def test_worker_processes_give_the_same_tables(model, monkeypatch):
+    monkeypatch.setattr(streaming, "FEW_CHUNKS", 1)
+    monkeypatch.setattr(chunks, "CHUNK_ROWS", 7)
+    calls: list[int] = []
+    one, two = (predict(model, graphs(60), workers=workers, progress=calls.append) for workers in (1, 2))
+    pd.testing.assert_frame_equal(one, two, atol=1e-6)
+    assert calls == [7, 14, 21, 28, 35, 42, 49, 56, 60] * 2

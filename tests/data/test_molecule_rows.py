@@ -1,0 +1,66 @@
+"""Blocks of text become molecules, in this process or in another."""
+
+import pickle
+from pathlib import Path
+
+import pytest
+from helpers.molecules import MOLECULES
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ssread.data.molecule_rows import Block, Columns, parse_smiles
+from ssread.errors import InputError
+
+Chem = pytest.importorskip("rdkit.Chem")
+
+WRONG = ["", " ", "C1CC", "CCO 12", "CCO |c:1|", "Cé", "(((", None, 7, float("nan")]
+
+
+@given(st.lists(st.sampled_from(MOLECULES + WRONG), max_size=8))
+def test_every_text_is_a_molecule_or_none(smiles):
+    for text, molecule in zip(smiles, parse_smiles(smiles), strict=True):
+        if text in MOLECULES:
+            assert Chem.MolToSmiles(molecule) == Chem.CanonSmiles(text)
+        else:
+            assert molecule is None
+
+
+def test_blanks_around_smiles_are_ignored_and_rdkit_prints_nothing(capfd):
+    molecule, wrong = parse_smiles(["  CCO\t", "C1CC"])
+    assert Chem.MolToSmiles(molecule) == "CCO"
+    assert wrong is None
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_block_can_be_parsed_in_another_process():
+    block = Block(Path("m.csv"), "line", [2, 3], ["CCO", None], labels=["a", "b"], ids=["x", None], problems={"p": [3]})
+    rows = pickle.loads(pickle.dumps(block)).parse()
+    assert len(block) == 2
+    assert [m and Chem.MolToSmiles(m) for m in rows.molecules] == ["CCO", None]
+    assert (rows.texts, rows.labels, rows.ids) == (["CCO", ""], ["a", "b"], ["x", None])
+    assert (rows.unit, rows.numbers, rows.problems) == ("line", [2, 3], {"p": [3]})
+
+
+def record(smiles: str, **properties: str) -> str:
+    lines = [f"> <{name}>\n{value}\n" for name, value in properties.items()]
+    return Chem.MolToMolBlock(Chem.MolFromSmiles(smiles)) + "\n".join(lines) + "\n$$$$\n"
+
+
+def sdf(records: list[str], first: int = 1, **columns: str) -> Block:
+    wanted = Columns("smiles", columns.get("label"), columns.get("id"), hydrogens=False)
+    return Block(Path("m.sdf"), "line", range(first, first + len(records)), records=records, columns=wanted)
+
+
+def test_records_of_an_sdf_have_their_properties():
+    rows = sdf([record("CCO", active="yes", code="7"), record("CC")], label="active", id="code").parse()
+    assert rows.texts == ["CCO", "CC"]
+    assert rows.labels == ["yes", None]
+    assert rows.ids == ["7", None]
+    assert sdf([record("CCO", active="yes"), "broken\n"]).parse().molecules[1] is None
+
+
+def test_a_property_that_no_record_has_is_named_in_the_first_block_only():
+    records = [record("CCO", active="yes")]
+    with pytest.raises(InputError, match=r"m\.sdf: no record has a property 'label'; the properties are active"):
+        sdf(records, label="label").parse()
+    assert sdf(records, first=9, label="label").parse().labels == [None]

@@ -1,0 +1,66 @@
+"""Scores of all methods over seeds, from real trainings."""
+
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+from ssread.data import planted
+from ssread.errors import InputError
+from ssread.explain.scoring import score_explanations
+from ssread.explain.study import Scores, Study
+from ssread.train.runs import Training
+
+GRAPHS = planted(60, seed=0, feature_noise=0.2)
+SMALL = Study(positions=3, seeds=2, explained=2, training=Training(epochs=2), model={"hidden_channels": 16})
+
+
+@pytest.fixture(scope="module")
+def lines() -> list[str]:
+    return []
+
+
+@pytest.fixture(scope="module")
+def scores(lines) -> Scores:
+    return score_explanations(GRAPHS, SMALL, workers=1, progress=lines.append)
+
+
+def test_every_method_has_a_value_for_every_seed(scores):
+    methods = scores.table.groupby("part")["method"].unique()
+    assert set(methods["models"]) == {"SSRead", "global readout", "TopKPool", "DiffPool"}
+    assert set(methods["agreement"]) == {
+        "SSRead positions",
+        "TopKPool, poolings survived",
+        "DiffPool clusters",
+        "spectral clusters (EigenPool)",
+        "random",
+    }
+    assert set(methods["localisation"]) == {
+        "SSRead activation",
+        "SSRead GNNExplainer",
+        "global readout activation",
+        "global readout GNNExplainer",
+        "random",
+    }
+    assert (scores.table.groupby(["part", "method", "measure"]).size() == 2).all()
+    assert scores.table["value"].notna().all()
+    assert scores.truth == "roles: planted; motif: the one that decides"
+
+
+def test_the_callback_gets_a_line_after_each_model_of_each_seed(scores, lines):
+    assert [line.split(":")[0] for line in lines] == [f"{done} of 10" for done in range(1, 11)]
+    assert "10 of 10: no model, seed 1" in lines
+
+
+@pytest.mark.slow
+def test_scores_are_the_same_a_second_time_and_in_other_processes(scores):
+    again = score_explanations(GRAPHS, SMALL, workers=2)
+    pd.testing.assert_frame_equal(scores.table, again.table)
+
+
+def test_what_cannot_be_scored_is_refused_with_a_sentence():
+    with pytest.raises(InputError, match="Explanations of planted cannot be scored"):
+        score_explanations(replace(GRAPHS, node_columns={}))
+    for nothing in ({"seeds": 0}, {"positions": 0}, {"explained": 0}):
+        with pytest.raises(InputError, match="at least one seed, one position and one graph"):
+            score_explanations(GRAPHS, Study(**nothing))
