@@ -63,7 +63,7 @@ class SSReadClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
 
     >>> import networkx as nx
     >>> graphs = [nx.cycle_graph(n) for n in range(4, 12)] + [nx.star_graph(n) for n in range(4, 12)]
-    >>> classifier = SSReadClassifier(epochs=30, hidden_channels=16, num_positions=2)
+    >>> classifier = SSReadClassifier(epochs=60, hidden_channels=16, num_positions=2)
     >>> classifier.fit(graphs, ["ring"] * 8 + ["star"] * 8).predict([nx.cycle_graph(20), nx.star_graph(20)])
     array(['ring', 'star'], dtype='<U4')
     """

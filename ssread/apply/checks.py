@@ -62,13 +62,14 @@ def check_ending(path: Path, endings: tuple[str, ...] = TABLES) -> None:
 def export_path(
     folder: str | os.PathLike[str] | None, format: str = "onnx", out: str | os.PathLike[str] | None = None
 ) -> Path:
-    """The file that a model is exported to: ``out``, or one beside the model's folder with the format's ending."""
+    """The file that a model is exported to: ``out``, or one next to the model's folder with the format's ending."""
     if format not in FORMATS:
         raise InputError(f"There is no format {format!r}. Choose one of {', '.join(FORMATS)}.")
     if out is None:
         if folder is None:
-            raise InputError("Name the file to export to with out: a model in memory has no directory to stand beside.")
-        out = Path(folder).resolve().with_suffix(FORMATS[format])
+            raise InputError("A model in memory has no folder to put the file next to: name the file with out.")
+        model = Path(folder).resolve()
+        out = model.with_name(f"{model.name}{FORMATS[format]}")
     path = Path(out)
     if path.suffix.lower() != FORMATS[format]:
         raise InputError(f"{path} cannot be written as {format}: choose a name that ends in {FORMATS[format]}.")

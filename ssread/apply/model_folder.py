@@ -18,18 +18,18 @@ def read_config(folder: Path) -> dict[str, Any]:
     """The description in a model's folder, once it is found to be one that this version can read."""
     path = folder / CONFIG
     if not path.is_file():
-        what = "is no folder" if not folder.is_dir() else f"has no {CONFIG}"
-        raise InputError(f"{folder} {what}, so no model that ssread train wrote.")
+        problem = "is not a folder" if not folder.is_dir() else f"has no {CONFIG}"
+        raise InputError(f"{folder} {problem}: give the folder of a model that ssread train wrote.")
     try:
         config = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path} cannot be read as JSON ({error}).") from None
     if not isinstance(config, dict) or config.get("format") != FORMAT:
-        raise InputError(f"{path} does not describe a model of ssread.")
+        raise InputError(f"{path} does not describe an ssread model.")
     version = config.get("version")
     if version != FORMAT_VERSION:
         raise InputError(
-            f"{folder} has version {version!r} of the model format, this ssread ({VERSION}) reads version "
-            f"{FORMAT_VERSION}: install the ssread that wrote it ({config.get('written_with')})."
+            f"{folder} has version {version!r} of the model format, but ssread {VERSION} reads version "
+            f"{FORMAT_VERSION}: install the versions that wrote it ({config.get('written_with')})."
         )
     return config

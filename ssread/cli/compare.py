@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from ssread.cli.app import app, wide_console
+from ssread.cli.options import DEVICE, FOLDS, LABEL, ON, OUT, RECIPE, SEEDS, SMILES, WORKERS
 
 
 @app.command()
@@ -35,11 +36,8 @@ def compare(
             "(default: the recipe's)"
         ),
     ] = None,
-    folds: Annotated[int | None, typer.Option(help="Number of cross-validation folds. (default: 10)")] = None,
-    seeds: Annotated[
-        int | None,
-        typer.Option(help="Number of repetitions, each with its own seed. (default: 5)"),
-    ] = None,
+    folds: FOLDS = None,
+    seeds: SEEDS = None,
     epochs: Annotated[
         int | None,
         typer.Option(help="Maximum number of epochs. (default: the recipe's, unsupervised 100)"),
@@ -61,10 +59,7 @@ def compare(
         str | None,
         typer.Option(help="How folds are drawn: random, scaffold, duplicates, or a JSON file. (default: random)"),
     ] = None,
-    recipe: Annotated[
-        str | None,
-        typer.Option(help="How models are built and trained: fair, paper or public (docs/recipes.md). (default: fair)"),
-    ] = None,
+    recipe: RECIPE = None,
     margin: Annotated[
         float | None, typer.Option(help="Differences up to this many points count as equal. (default: 1)")
     ] = None,
@@ -72,27 +67,20 @@ def compare(
         Path | None,
         typer.Option(help="YAML file with these and further settings (batch_size, ...); options given here win."),
     ] = None,
-    smiles: Annotated[
-        str | None, typer.Option(help="Column of a file of molecules that holds the SMILES. (default: smiles)")
-    ] = None,
-    label: Annotated[
-        str | None, typer.Option(help="Column of a file of molecules that holds the classes. (default: label)")
-    ] = None,
-    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
-    workers: Annotated[
-        int | None, typer.Option(help="Number of worker processes. (default: one per core; up to 3 on a GPU)")
-    ] = None,
-    on: Annotated[str, typer.Option(help="Where trainings run: here, ray, or ray://host:port.")] = "here",
-    out: Annotated[
-        Path, typer.Option(help="Folder for the results; a command that is run again continues from there.")
-    ] = Path("runs"),
+    smiles: SMILES = None,
+    label: LABEL = None,
+    device: DEVICE = "auto",
+    workers: WORKERS = None,
+    on: ON = "here",
+    out: OUT = Path("runs"),
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document to stdout, and progress to stderr.")
     ] = False,
 ) -> None:
     """Compare SSRead with the global readout on a dataset under the fair protocol.
 
-    Ten folds and five seeds, with the same splits for both readouts. The epoch and K are chosen on validation graphs;
+    Ten folds and five seeds, with the same splits for both readouts. The epoch, dropout and K are chosen on validation
+    graphs;
     the test folds are used once. Prints means, the difference, paired tests and a verdict beside the paper's figures.
 
     Examples:

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from ssread.cli.app import app
+from ssread.cli.options import ID, LABEL, SMILES
 from ssread.errors import InputError
 
 
@@ -24,13 +25,9 @@ def explain(
     figures: Annotated[
         Path | None, typer.Option(help="Also draw figures for papers (SVG and PNG) into this folder.")
     ] = None,
-    smiles: Annotated[
-        str | None, typer.Option(help="Column of a file of molecules that holds the SMILES. (default: smiles)")
-    ] = None,
-    label: Annotated[
-        str | None, typer.Option(help="Column of a file of molecules that holds the classes. (default: label)")
-    ] = None,
-    id: Annotated[str | None, typer.Option(help="Column that identifies the rows. (default: the line number)")] = None,
+    smiles: SMILES = None,
+    label: LABEL = None,
+    id: ID = None,
     score: Annotated[
         str | None,
         typer.Option(

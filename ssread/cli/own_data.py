@@ -8,15 +8,12 @@ from typing import Annotated, Any
 import typer
 
 from ssread.cli.app import app
+from ssread.cli.options import DEVICE, ID, LABEL, MODEL, SMILES, WORKERS
 
 DATA = Annotated[
     str,
     typer.Argument(help="A file of molecules, a folder of graphs, a TU dataset by name, or a .safetensors file."),
 ]
-MODEL = Annotated[Path, typer.Argument(help="The folder of a model, as ssread train writes it.")]
-SMILES = Annotated[str | None, typer.Option(help="Column that holds the SMILES. (default: smiles)")]
-ID = Annotated[str | None, typer.Option(help="Column that identifies the rows. (default: the line number)")]
-WORKERS = Annotated[int | None, typer.Option(help="Number of worker processes on a CPU. (default: one per core)")]
 
 
 @app.command()
@@ -24,7 +21,7 @@ def train(
     data: DATA,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder to create for the model.")],
     smiles: SMILES = None,
-    label: Annotated[str | None, typer.Option(help="Column that holds the classes. (default: label)")] = None,
+    label: LABEL = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Try one classifier only, with three folds and at most 40 epochs.")
     ] = False,
@@ -41,19 +38,17 @@ def train(
         bool, typer.Option("--balanced", help="Give every class the same weight, whatever its size.")
     ] = False,
     skip: Annotated[bool, typer.Option("--skip", help="Leave out molecules that cannot be read.")] = False,
-    epochs: Annotated[
-        int | None, typer.Option(help="Maximum number of epochs; training stops early. (default: 150)")
-    ] = None,
+    epochs: Annotated[int | None, typer.Option(help="Maximum number of epochs. (default: 150)")] = None,
     seed: Annotated[int, typer.Option(help="Seed of all random numbers.")] = 0,
     config: Annotated[
         Path | None, typer.Option(help="YAML file with options for reading the data (features, node_label, ...).")
     ] = None,
-    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    device: DEVICE = "auto",
     workers: WORKERS = None,
 ) -> None:
     """Train a classifier on your own graphs and save it to a folder.
 
-    The classifier is chosen by cross-validation, then trained on all graphs but a tenth, which decides when to stop.
+    The classifier is chosen by cross-validation, then trained on all graphs but a tenth, which chooses the epoch.
     A command that was interrupted continues when it is run again.
 
     Examples:

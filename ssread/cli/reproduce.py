@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from ssread.cli.app import app, wide_console
+from ssread.cli.options import DEVICE, FOLDS, ON, OUT, RECIPE, SEEDS, WORKERS
 
 
 @app.command()
@@ -17,31 +18,21 @@ def reproduce(
     rows: Annotated[
         str | None, typer.Option(help="Rows of a table, separated by commas: sum,max or gin,dgcnn. (default: all)")
     ] = None,
-    seeds: Annotated[
-        int | None,
-        typer.Option(help="Number of repetitions, each with its own seed. (default: 5)"),
-    ] = None,
-    folds: Annotated[int | None, typer.Option(help="Number of cross-validation folds. (default: 10)")] = None,
+    seeds: SEEDS = None,
+    folds: FOLDS = None,
     epochs: Annotated[
         int | None, typer.Option(help="Maximum number of epochs of a training. (default: the recipe's)")
     ] = None,
-    recipe: Annotated[
-        str | None,
-        typer.Option(help="How models are built and trained: fair, paper or public (docs/recipes.md). (default: fair)"),
-    ] = None,
+    recipe: RECIPE = None,
     show: Annotated[bool, typer.Option("--show", help="Train nothing; show and write what there is.")] = False,
     add: Annotated[
         list[Path] | None,
         typer.Option(help="First import the results.sqlite of another machine. Can be given several times."),
     ] = None,
-    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
-    workers: Annotated[
-        int | None, typer.Option(help="Number of worker processes. (default: one per core; up to 3 on a GPU)")
-    ] = None,
-    on: Annotated[str, typer.Option(help="Where trainings run: here, ray, or ray://host:port.")] = "here",
-    out: Annotated[
-        Path, typer.Option(help="Folder for everything; a command that is run again continues from there.")
-    ] = Path("runs"),
+    device: DEVICE = "auto",
+    workers: WORKERS = None,
+    on: ON = "here",
+    out: OUT = Path("runs"),
 ) -> None:
     """Make a table or figure of the paper, or list all of them with how much of each is done.
 

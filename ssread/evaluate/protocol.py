@@ -60,7 +60,8 @@ def compare_all(
     rules = {experiment_rule(experiment): experiment.learn for experiment in experiments}
     graphs = with_properties(graphs, [experiment.task for experiment in experiments if experiment.task != "class"])
     trainer = Trainer(graphs, runner, store, watch)
-    asked = [_Asked(settled(experiment, trainer), trainer) for experiment in experiments]
+    to_come = sum(_still_to_come(experiment) for experiment in experiments)
+    asked = [_Asked(settled(experiment, trainer, to_come), trainer) for experiment in experiments]
     trainer.train([pair for one in asked for pair in one.first()], later=sum(one.later() for one in asked))
     trainer.train([pair for one in asked for pair in one.second()])
     rule = "; ".join(rules) if len(rules) == 1 else "; ".join(f"{learn}: {rule}" for rule, learn in rules.items())
@@ -118,15 +119,23 @@ def best_positions(valid_accuracies: Sequence[Sequence[float]], base: Sequence[s
     return POSITIONS[int(np.argmax([np.mean(group) for group in valid_accuracies]))]
 
 
-def settled(experiment: Experiment, trainer: Trainer) -> Experiment:
-    """The experiment with its dropout chosen, where that was left to validation."""
+def settled(experiment: Experiment, trainer: Trainer, later: int = 0) -> Experiment:
+    """The experiment with its dropout chosen, where that was left to validation; ``later`` more trainings follow."""
     candidates = experiment.dropouts()
     if len(candidates) == 1:
         return experiment
     groups = [trainings(candidate, *candidate.base, None) for candidate in candidates]
-    trainer.train([(run, experiment.training) for group in groups for run in group])
+    trainer.train([(run, experiment.training) for group in groups for run in group], later)
     results = [trainer.results(group, experiment.training) for group in groups]
     return best_dropout(candidates, [[r.valid_accuracy for r in group if not r.failed] for group in results])
+
+
+def _still_to_come(experiment: Experiment) -> int:
+    """How many trainings follow once the dropout is chosen; those of the base classifier are among the choice."""
+    cells = len([cell for cell in experiment.cells() if cell != experiment.base or experiment.dropout != "auto"])
+    candidates = len(POSITIONS) if experiment.positions is None else 0
+    shared = int(candidates > 0 and experiment.base in experiment.cells())
+    return (cells + len(experiment.cells()) - shared + candidates) * experiment.seeds * experiment.folds
 
 
 class _Asked:

@@ -99,7 +99,7 @@ def selection_rule(
         split: How folds were drawn.
 
     >>> selection_rule(Training(), num_folds=10, num_seeds=5, positions_chosen=False)  # doctest: +ELLIPSIS
-    '10 folds x 5 seeds; epoch: best validation accuracy, ties by validation loss, patience 50; K: given; ...'
+    'recipe paper; 10 folds x 5 seeds; epoch: best validation accuracy, ties by validation loss, ...'
     """
     linear = (learn, task) != ("supervised", "class")
     base = "gin + ssread(sum)" if linear else "gcn + ssread(sum)"

@@ -84,7 +84,7 @@ class Comparison:
     @property
     def verdict(self) -> str:
         """The finding as a sentence with its numbers, in points (hundredths of the metric)."""
-        name, points = self.names[1], f"{100 * self.difference:+.1f} points"
+        name, points = self.names[1], f"{round(100 * self.difference, 1) + 0.0:+.1f} points"  # never -0.0
         tests = f"p {_equals(self.p)} (corrected {format_p(self.corrected_p)})"
         if self.pairs == 0:
             return "no (seed, fold) pair was finished by both readouts"
@@ -164,7 +164,7 @@ def compare(
         margin: Differences up to this one count as equal.
 
     >>> print(compare([[0.80, 0.82, 0.78, 0.81]], [[0.84, 0.85, 0.83, 0.84]]).verdict)
-    SSRead is better: +3.7 points, p = .004 (corrected .01)
+    SSRead is better: +3.7 points, p = .004 (corrected .02)
     """
     before, after = _matrix(baseline), _matrix(candidate)
     if before.shape != after.shape:

@@ -7,7 +7,7 @@ from ssread import kernels, segment
 from ssread.models.graphs import Graphs
 from ssread.neighbours import with_own
 
-__all__ = ["BatchNorm", "Dropout", "EdgeMessages", "GraphNorm", "Linear", "head", "linear"]
+__all__ = ["BatchNorm", "Dropout", "EdgeMessages", "GraphNorm", "Linear", "WarmBatchNorm", "head", "linear"]
 
 
 class BatchNorm(nn.BatchNorm1d):
@@ -69,6 +69,21 @@ class BatchNorm(nn.BatchNorm1d):
         return (x - mean) * (factor * self.weight) + self.bias if self.affine else (x - mean) * factor
 
 
+class WarmBatchNorm(BatchNorm):
+    """Batch normalisation whose running statistics start at those of the first batch.
+
+    torch's start at mean 0 and variance 1 and take fifty steps to reach a variance of a hundred. A small set has that
+    many steps in twenty epochs, and until then every evaluation would be wrong.
+    """
+
+    @torch.no_grad()
+    def _keep(self, mean: Tensor, unbiased: Tensor) -> None:
+        self.num_batches_tracked.add_(1)
+        weight = (1 / self.num_batches_tracked.to(mean.dtype)).clamp(min=self.momentum or 0.0)
+        self.running_mean.mul_(1 - weight).add_(mean * weight)
+        self.running_var.mul_(1 - weight).add_(unbiased * weight)
+
+
 class GraphNorm(nn.Module):
     """Normalises graph vectors over the graphs of a batch, and drops entries out.
 
@@ -83,12 +98,13 @@ class GraphNorm(nn.Module):
 
     def __init__(self, channels: int, dropout: float = 0.0):
         super().__init__()
-        self.norm = BatchNorm(channels, affine=False)
+        self.norm = WarmBatchNorm(channels, affine=False)
         self.dropout = Dropout(dropout)
 
     def forward(self, vectors: Tensor, real: Tensor | None = None) -> Tensor:
         """Graph vectors [B, d] to graph vectors; ``real`` [B] is 1 for the graphs that count in the statistics."""
-        return self.dropout(self.norm(vectors, None if real is None else real.to(vectors.dtype).unsqueeze(-1)))
+        real = torch.ones_like(vectors[:, 0]) if real is None else real.to(vectors.dtype)
+        return self.dropout(self.norm(vectors, real.unsqueeze(-1)))
 
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:

@@ -8,7 +8,7 @@ from helpers.small_models import graphs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ssread.apply.model_choice import candidates, choose
+from ssread.apply.model_choice import DROPOUT, candidates, choose
 from ssread.errors import InputError
 from ssread.evaluate import Store
 from ssread.train.runs import RunResult, Training
@@ -90,5 +90,12 @@ def test_what_is_named_is_fixed_and_the_rest_varies():
         (name, readout) for name in ("gcn", "gin") for readout in ("global", "ssread")
     ]
     assert candidates("gunet", "ssread", ["max", "mean"], 8) == [
-        {"name": "gunet", "readout": "ssread", "aggr": ["max", "mean"], "num_positions": 8}
+        {
+            "name": "gunet",
+            "readout": "ssread",
+            "aggr": ["max", "mean"],
+            "num_positions": 8,
+            "dropout": DROPOUT,
+            "normalize": True,
+        }
     ]

@@ -44,7 +44,7 @@ REFUSALS = {
     "results missing.sqlite": "There is no results file missing.sqlite; ssread compare makes one",
     "results settings.yaml -o results.docx": "its ending must be one of .csv, .md, .tex",
     "reproduce table9": "The paper has no 'table9'. Choose from table1",
-    "reproduce figure2": "figure2 (architecture of a graph classifier) cannot be made",
+    "reproduce figure2": "cannot be made: a diagram",
     "reproduce table3 --datasets AIDS": "There is no dataset 'AIDS' here. Choose from DD",
     "reproduce figure7 --datasets DD": "There is no dataset 'DD' here. Choose from MUTAG, NCI1, IMDB-MULTI",
     "reproduce table4 --rows sum": "There is no row 'sum' here. Choose from gin",

@@ -19,7 +19,15 @@ from ssread.errors import InputError
 from ssread.evaluate import Report, Store
 from ssread.train.runs import RunResult
 
-SMALL = {"positions": 2, "folds": 2, "seeds": 1, "epochs": 1, "batch_size": 16, "model": {"hidden_channels": 8}}
+SMALL = {
+    "positions": 2,
+    "dropout": 0.0,
+    "folds": 2,
+    "seeds": 1,
+    "epochs": 1,
+    "batch_size": 16,
+    "model": {"hidden_channels": 8},
+}
 PLANTED = {"num_graphs": 40, "nodes": 13, "seed": 1}
 
 

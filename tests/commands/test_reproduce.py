@@ -27,7 +27,7 @@ def printed(name: str | None, **options: Any) -> str:
 
 def test_lists_all_with_how_much_is_done(tmp_path):
     with Store(tmp_path / "results.sqlite") as store:
-        random_trainings(store, Experiment(TABLE_3.arch, TABLE_3.aggr, dropout="auto", **SETTINGS))
+        random_trainings(store, Experiment.of({"arch": TABLE_3.arch, "aggr": TABLE_3.aggr, **SETTINGS}))
     output = printed(None, settings=SETTINGS, out=tmp_path)
     assert all(f" {name} {entry.title} " in output for name, entry in PAPER.items())
     assert "table3 GCN with six aggregations 64 448 trainings" in output
@@ -38,7 +38,7 @@ def test_lists_all_with_how_much_is_done(tmp_path):
 
 def test_results_of_another_machine_are_added_once(tmp_path):
     with Store(tmp_path / "other.sqlite") as store:
-        count = len(random_trainings(store, Experiment(TABLE_3.arch, TABLE_3.aggr, dropout="auto", **SETTINGS)))
+        count = len(random_trainings(store, Experiment.of({"arch": TABLE_3.arch, "aggr": TABLE_3.aggr, **SETTINGS})))
     options = {"add": [tmp_path / "other.sqlite"], "datasets": ["MUTAG"], "settings": SETTINGS, "train": False}
     output = printed("table3", **options, out=tmp_path / "runs")
     assert output.startswith(f"{count} trainings added from ")

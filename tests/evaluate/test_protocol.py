@@ -11,7 +11,7 @@ from ssread.evaluate.experiment import POSITIONS, Experiment
 from ssread.evaluate.protocol import compare_readouts
 from ssread.train import Training, train
 
-QUESTION = Experiment(
+EXPERIMENT = Experiment(
     positions=2, folds=3, seeds=2, training=Training(epochs=2, patience=2, batch_size=16), model={"hidden_channels": 8}
 )
 
@@ -38,14 +38,14 @@ def graphs():
 def test_both_readouts_are_trained_on_the_same_pairs_and_nothing_twice(graphs, tmp_path):
     runner, seen = Counting(), []
     with Store(tmp_path / "store.sqlite") as store:
-        report = compare_readouts(graphs, QUESTION, runner, store, lambda *args: seen.append(args))
+        report = compare_readouts(graphs, EXPERIMENT, runner, store, lambda *args: seen.append(args))
         pairs = {readout: [] for readout in ("global", "ssread")}
         for run in runner.asked:
             pairs[run.model["readout"]].append((run.seed, run.fold))
         assert pairs["global"] == pairs["ssread"] == [(seed, fold) for seed in range(2) for fold in range(3)]
         assert [(done, total) for done, total, result in seen if result] == [(n, 12) for n in range(1, 13)]
         again = Counting()
-        assert compare_readouts(graphs, QUESTION, again, store).as_dict() == report.as_dict()
+        assert compare_readouts(graphs, EXPERIMENT, again, store).as_dict() == report.as_dict()
         assert again.asked == []
     (cell,) = report.cells
     assert (cell.dataset, cell.arch, cell.aggr, cell.num_positions) == ("planted", "gcn", "sum", 2)
@@ -54,7 +54,7 @@ def test_both_readouts_are_trained_on_the_same_pairs_and_nothing_twice(graphs, t
 
 def test_what_is_there_is_not_trained_again(graphs, tmp_path):
     """A job that died in the middle does only what is missing, and ends with the same table."""
-    whole = compare_readouts(graphs, QUESTION, Counting(), Store(tmp_path / "whole.sqlite"))
+    whole = compare_readouts(graphs, EXPERIMENT, Counting(), Store(tmp_path / "whole.sqlite"))
 
     class Dies(Counting):
         def train(self, graphs, runs, training):
@@ -65,10 +65,10 @@ def test_what_is_there_is_not_trained_again(graphs, tmp_path):
 
     with Store(tmp_path / "parts.sqlite") as store:
         with pytest.raises(KeyboardInterrupt):
-            compare_readouts(graphs, QUESTION, Dies(), store)
+            compare_readouts(graphs, EXPERIMENT, Dies(), store)
         assert len(store) == 4
         runner = Counting()
-        assert compare_readouts(graphs, QUESTION, runner, store).as_dict() == whole.as_dict()
+        assert compare_readouts(graphs, EXPERIMENT, runner, store).as_dict() == whole.as_dict()
         assert len(runner.asked) == 8
 
 
@@ -86,7 +86,7 @@ def test_positions_are_chosen_by_validation_accuracy_alone(graphs, tmp_path, mon
                     result, valid_accuracy=accuracies.get(k, 0.5), test_probabilities=probabilities.astype(np.float32)
                 )
 
-    experiment = dataclasses.replace(QUESTION, positions=None, arch=("gcn", "gin"), seeds=1)
+    experiment = dataclasses.replace(EXPERIMENT, positions=None, arch=("gcn", "gin"), seeds=1)
     runner, seen = Told(), []
     with Store(tmp_path / "store.sqlite") as store:
         report = compare_readouts(graphs, experiment, runner, store, lambda *args: seen.append(args))
@@ -108,10 +108,10 @@ def test_failed_trainings_are_left_out_and_said(graphs, tmp_path):
                 yield dataclasses.replace(result, failed="nan", test_probabilities=nothing) if bad else result
 
     with Store(tmp_path / "store.sqlite") as store:
-        report = compare_readouts(graphs, QUESTION, Fails(), store)
+        report = compare_readouts(graphs, EXPERIMENT, Fails(), store)
         assert report.cells[0].comparison.pairs == 4
         assert "2 of 12 trainings failed and are left out." in report.notes
-        everywhere = dataclasses.replace(QUESTION, positions=None, folds=2, seeds=1)
+        everywhere = dataclasses.replace(EXPERIMENT, positions=None, folds=2, seeds=1)
 
         class AllFail(Counting):
             def train(self, graphs, runs, training):
@@ -129,12 +129,12 @@ def test_what_cannot_be_compared_is_said_before_any_training(graphs, tmp_path):
             ({"folds": 30}, "fewer than the 30 folds"),
         ):
             with pytest.raises(InputError, match=sentence):
-                compare_readouts(graphs, dataclasses.replace(QUESTION, **change), Counting(), store)
+                compare_readouts(graphs, dataclasses.replace(EXPERIMENT, **change), Counting(), store)
         assert len(store) == 0
 
 
 def test_the_paper_stands_beside_its_own_datasets_and_metric_alone(graphs, mutag, tmp_path):
-    experiment = dataclasses.replace(QUESTION, folds=2, seeds=1, training=Training(epochs=1, patience=1))
+    experiment = dataclasses.replace(EXPERIMENT, folds=2, seeds=1, training=Training(epochs=1, patience=1))
     with Store(tmp_path / "store.sqlite") as store:
         (cell,) = compare_readouts(mutag, experiment, Counting(), store).cells
         assert (cell.paper_global.mean, cell.paper_ssread.mean) == (84.84, 87.16)
@@ -147,7 +147,7 @@ def test_the_paper_stands_beside_its_own_datasets_and_metric_alone(graphs, mutag
 
 def test_dropout_is_chosen_with_the_global_readout_by_validation_alone(graphs, tmp_path):
     """Both candidates are trained; what is then compared has the one of the better mean validation accuracy."""
-    experiment = dataclasses.replace(QUESTION, dropout="auto", positions=2)
+    experiment = dataclasses.replace(EXPERIMENT, dropout="auto", positions=2)
     with Store(tmp_path / "results.sqlite") as store:
         report = compare_readouts(graphs, experiment, Counting(), store)
         rows = store.table()
@@ -157,4 +157,25 @@ def test_dropout_is_chosen_with_the_global_readout_by_validation_alone(graphs, t
     assert set(means.index) == {"None", "0"}
     used = {json.loads(text)["model"].get("dropout") for text in rows[rows["readout"] == "ssread"]["run"]}
     assert used == ({0} if means["0"] > means["None"] else {None})
-    assert "dropout (own or none): by mean validation accuracy of gcn + global(sum)" in report.rule
+    assert "dropout (own or 0): by mean validation accuracy of gcn + global(sum)" in report.rule
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"dropout": "auto"},
+        {"dropout": "auto", "positions": None},
+        {"dropout": "auto", "positions": None, "arch": ("gin",)},
+        {"dropout": "auto", "aggr": ("max", "mean")},
+        {"positions": None, "aggr": ("sum", "max")},
+    ],
+    ids=str,
+)
+def test_from_the_start_it_is_known_how_many_trainings_there_are(graphs, tmp_path, changes):
+    seen = []
+    training = dataclasses.replace(EXPERIMENT.training, epochs=1)
+    experiment = dataclasses.replace(EXPERIMENT, **{"seeds": 1, "folds": 2, "training": training, **changes})
+    with Store(tmp_path / "store.sqlite") as store:
+        compare_readouts(graphs, experiment, Counting(), store, lambda *args: seen.append(args))
+        assert {total for _, total, _ in seen} == {len(store)}
+        assert seen[-1][0] == len(store)

@@ -114,8 +114,8 @@ def test_a_report_without_cells_is_still_one() -> None:
 def test_the_rule_names_what_is_not_the_default() -> None:
     rule = selection_rule(Training(epochs=30, patience=5), num_folds=3, num_seeds=1, positions_chosen=False)
     assert rule == (
-        "3 folds x 1 seed; epoch: best validation accuracy, ties by validation loss, patience 5, at most 30 epochs; "
-        "K: given; test folds used once"
+        "recipe paper; 3 folds x 1 seed; epoch: best validation accuracy, ties by validation loss, patience 5, "
+        "at most 30 epochs; K: given; test folds used once"
     )
 
 

@@ -19,8 +19,8 @@ class AddEdges(nn.Module):
         return h + torch.bincount(graphs.target, minlength=graphs.num_nodes).to(h.dtype).unsqueeze(1)
 
 
-def build(num_layers: int = 3, jumping: bool = False, dropout: float = 0.0) -> Stack:
-    return Stack(AddEdges, FEATURES, 8, 2, num_layers, dropout, jumping).double()
+def build(num_layers: int = 3, jumping: bool = False, dropout: float = 0.0, last_dropout: bool = True) -> Stack:
+    return Stack(AddEdges, FEATURES, 8, 2, num_layers, dropout, jumping, last_dropout).double()
 
 
 def by_hand(stack: Stack, batch) -> list[torch.Tensor]:
@@ -59,3 +59,5 @@ def test_dropout_follows_every_layer():
     share = (stack(*random_batch((200,), density=0.0)).x == 0).double().mean()
     assert 0.4 < share < 0.6
     assert (stack.eval()(*random_batch((200,), density=0.0)).x != 0).all()
+    whole = build(num_layers=1, dropout=0.5, last_dropout=False)
+    assert (whole(*random_batch((200,), density=0.0)).x != 0).all(), "the last layer's vectors stay whole where asked"

@@ -111,3 +111,17 @@ def test_normalised_graph_vectors_do_not_depend_on_their_scale(seed, scale, grap
     norm.eval()
     one, other = vectors[:1], vectors[1:2]
     torch.testing.assert_close(norm(one) + norm(other) - norm(torch.zeros_like(one)), norm(one + other))
+
+
+@given(st.integers(0, 2**20), st.integers(1, 25))
+def test_running_statistics_start_at_the_first_batch(seed, batches):
+    """The mean of the first ten batches, and from then on a tenth of every further one."""
+    generator = torch.Generator().manual_seed(seed)
+    norm, mean, var = GraphNorm(3).double(), torch.zeros(3), torch.ones(3)
+    for number in range(1, batches + 1):
+        vectors = 50 + 10 * torch.randn(8, 3, generator=generator, dtype=torch.float64)
+        norm(vectors)
+        weight = max(0.1, 1 / number)
+        mean, var = (1 - weight) * mean + weight * vectors.mean(dim=0), (1 - weight) * var + weight * vectors.var(dim=0)
+    torch.testing.assert_close(norm.norm.running_mean, mean)
+    torch.testing.assert_close(norm.norm.running_var, var)

@@ -2,7 +2,7 @@
 
 import torch
 from helpers.pyg_layers import best_nodes, pyg_conv
-from helpers.small_graphs import FEATURES, random_batch
+from helpers.small_graphs import FEATURES, build, random_batch
 from torch_geometric.nn import global_max_pool, global_mean_pool
 from torch_geometric.utils import subgraph
 
@@ -13,7 +13,7 @@ SIZES = (6, 1, 9, 3)
 
 
 def test_the_readout_sums_over_all_poolings():
-    given, model = random_batch(SIZES), make_model("sagpool", FEATURES, 2, hidden_channels=8, readout="global").double()
+    given, model = random_batch(SIZES), build("sagpool", "global").double()
     x, edges, batch, nodes = given.x, given.edge_index, given.batch, torch.arange(sum(SIZES))
     output, read = model.run(*given), 0
     levels = zip(output.encoding.x.chunk(3), output.encoding.batch.chunk(3), strict=True)

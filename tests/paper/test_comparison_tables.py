@@ -35,12 +35,12 @@ def test_parts_add_up_to_the_same_table(mutag, tmp_path):
 @pytest.mark.slow
 def test_what_is_written_makes_the_table_again(tmp_path):
     """Ten folds and five seeds, as on the results page; every training with random results."""
-    experiment = Experiment(TABLE_3.arch, TABLE_3.aggr, dropout="auto")
+    experiment = Experiment.of({"arch": TABLE_3.arch, "aggr": TABLE_3.aggr})
     made = context(tmp_path, settings={}, train=False, datasets=[])
     random_trainings(made.store, experiment, ("MUTAG", "NCI1"))
     TABLE_3.run(made)
     folder = tmp_path / "table3"
-    assert TABLE_3.page(folder) == (folder / "table3.md").read_text()
+    assert TABLE_3.page(folder, {}) == (folder / "table3.md").read_text()
     assert json.loads((folder / "table3.json").read_text())["counts"]["missing"] == 42 - 12
     rows = (folder / "runs.csv").read_text().splitlines()
     assert len(rows) == 1 + 2 * 800
@@ -48,13 +48,13 @@ def test_what_is_written_makes_the_table_again(tmp_path):
     (folder / "runs.csv").unlink()
     (folder / "one.csv").write_text("\n".join(rows[: half + 100]) + "\n")
     (folder / "two.csv").write_text("\n".join([rows[0], *rows[half:]]) + "\n")
-    assert TABLE_3.page(folder) == (folder / "table3.md").read_text(), "two machines that share some trainings"
+    assert TABLE_3.page(folder, {}) == (folder / "table3.md").read_text(), "two machines that share some trainings"
 
 
 def test_remarks_in_the_folder_explain_gaps(tmp_path):
     small = {"seeds": 2, "folds": 2}
     made = context(tmp_path, settings=small, train=False, datasets=[])
-    random_trainings(made.store, Experiment(TABLE_4.arch, dropout="auto", **small))
+    random_trainings(made.store, Experiment.of({"arch": TABLE_4.arch, **small}))
     TABLE_4.run(made)
     assert ": open" in (tmp_path / "table4" / "table4.md").read_text()
     (tmp_path / "table4" / "remarks.md").write_text("- MUTAG: random results.\n")
@@ -123,7 +123,7 @@ def test_table4_has_the_papers_classifiers(tmp_path):
     assert TABLE_4.progress(context(tmp_path, datasets=[], settings={})) == (0, 5600, "trainings")
     assert TABLE_3.progress(context(tmp_path, datasets=[], settings={})) == (0, 5600, "trainings")
     text = (tmp_path / "table4" / "table4.md").read_text()
-    assert TABLE_4.page(tmp_path / "table4") == text
+    assert TABLE_4.page(tmp_path / "table4", {}) == text
     assert "The paper, of all 35 cells: better in 31, significantly in 28; mean gain +1.1 points." in text
 
 

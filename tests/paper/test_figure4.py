@@ -27,7 +27,7 @@ def test_every_property_is_predicted_with_every_objective():
         (objective, task) for objective in ("supervised", "infograph", "graphcl") for task in PROPERTIES
     ]
     assert {experiment.arch for experiment in EXPERIMENTS} == {("gin",)}
-    assert [experiment.training.epochs for experiment in EXPERIMENTS] == [500] * 3 + [100] * 6
+    assert [experiment.training.epochs for experiment in EXPERIMENTS] == [150] * 3 + [100] * 6
 
 
 @needs_rdkit

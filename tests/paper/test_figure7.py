@@ -69,4 +69,4 @@ def test_the_page_is_made_from_the_csv(tmp_path):
     made = context(tmp_path, train=False, settings={}, datasets=[])
     random_trainings(made.store, Experiment(), ("NCI1",))
     figure7.run(made)
-    assert figure7.page(tmp_path / "figure7") == (tmp_path / "figure7" / "figure7.md").read_text()
+    assert figure7.page(tmp_path / "figure7", {}) == (tmp_path / "figure7" / "figure7.md").read_text()

@@ -38,7 +38,7 @@ def test_ratios_are_those_of_the_same_round(tmp_path):
     text = (folder / "figure8.md").read_text()
     assert "| NCI1 | gin | 2 | 1.25 | 1.25 | 1.25 | 1.25 | 1.25 | 3 |" in text
     assert "| DD | gcn | missing |" in text
-    assert figure8.page(folder) == text
+    assert figure8.page(folder, {}) == text
     assert "one CPU thread" in (folder / "figure8.svg").read_text()
     assert "1.25" in printed(made)
 
@@ -58,7 +58,7 @@ def test_timings_of_two_devices_are_not_mixed(tmp_path):
     both = pd.concat([timed(("NCI1", "gcn"), rounds=1, device="another"), timed(("NCI1", "gcn"))])
     both.to_csv(folder / "times.csv", index=False)
     assert figure8.progress(context(tmp_path, datasets=["NCI1"], rows=["gcn"], settings={})) == (18, 18, "timings")
-    assert "another" not in figure8.page(folder)
+    assert "another" not in figure8.page(folder, {})
 
 
 def test_nothing_measured_is_drawn_as_missing(tmp_path):
@@ -80,7 +80,7 @@ def test_it_is_measured_on_this_machine(tmp_path):
 
 
 def test_it_is_measured_on_the_cpu_of_a_machine_without_a_gpu(tmp_path, monkeypatch):
-    monkeypatch.setattr("ssread.paper.registry.make_runner", lambda *_: RemoteRunner())
+    monkeypatch.setattr("ssread.evaluate.runners.make_runner", lambda *_: RemoteRunner())
     monkeypatch.setattr(figure8, "paper_dataset", lambda name: dataclasses.replace(planted(20), name=name))
     options = {"datasets": ["NCI1"], "rows": ["gcn"], "settings": {"seeds": 1}}
     figure8.run(context(tmp_path, **options))
