@@ -18,7 +18,7 @@ SLOW = ["torch", "torch_geometric", "sklearn", "scipy", "pyarrow", "matplotlib",
 
 HELP = [[], ["--help"], *([command.callback.__name__, "--help"] for command in app.registered_commands)]
 
-MODEL = "has no config.json, so no model"
+MODEL = "tu has no config.json"
 REFUSALS = {
     "retrain": "No such command 'retrain'",
     "compare": "Missing argument",
