@@ -1,10 +1,11 @@
-"""How long the command line takes to start, and how much memory: help, lists and refusals of wrong options.
+"""What starting the command line costs: help, lists and refusals of wrong options.
 
     python benchmarks/starting.py [--rounds 15] [--before FOLDER] [--quick]
 
 Every command is a process of its own; the commands take turns, and the first round, which fills caches, does not count.
-Ratios are to Python with the command-line library alone. ``--before`` runs the same commands in another checkout.
-Memory is the peak of the process, but no less than what this script itself holds.
+Times are processor time, which other work on the machine hardly changes; ratios are to Python with the command-line
+library alone. ``--before`` runs the same commands in another checkout. Memory is the peak of the process, but no less
+than what this script itself holds.
 """
 
 import argparse
@@ -14,7 +15,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 HERE = Path(__file__).parents[1]
@@ -39,17 +39,15 @@ COMMANDS = {
 
 
 def run(command: list[str], checkout: Path, data: Path) -> tuple[float, float]:
-    """Milliseconds and peak megabytes of one process."""
+    """Milliseconds of processor time and peak megabytes of one process."""
     environment = {**os.environ, "SSREAD_DATA": str(data)}
     if MIRROR.is_dir():
         environment.setdefault("SSREAD_MIRROR", str(MIRROR))
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    start = time.perf_counter()
     process = subprocess.Popen([sys.executable, *command], cwd=checkout, env=environment, **quiet)
     _, _, usage = os.wait4(process.pid, 0)
-    elapsed = 1e3 * (time.perf_counter() - start)
     process.returncode = 0  # it has been waited for
-    return elapsed, usage.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
+    return 1e3 * (usage.ru_utime + usage.ru_stime), usage.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
 
 
 def measure(checkouts: list[Path], rounds: int, data: Path) -> dict[tuple[str, Path], tuple[float, float, float]]:
@@ -64,10 +62,10 @@ def measure(checkouts: list[Path], rounds: int, data: Path) -> dict[tuple[str, P
             taken = run(COMMANDS[name], checkout, own)
             if number > 0:
                 found[name, checkout].append(taken)
-    base = {checkout: [elapsed for elapsed, _ in found[BASE, checkout]] for checkout in checkouts}
+    base = {checkout: [ms for ms, _ in found[BASE, checkout]] for checkout in checkouts}
     return {
         (name, checkout): (
-            statistics.median(elapsed for elapsed, _ in taken),
+            statistics.median(ms for ms, _ in taken),
             statistics.median(mine / other for (mine, _), other in zip(taken, base[checkout], strict=True)),
             max(megabytes for _, megabytes in taken),
         )

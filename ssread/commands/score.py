@@ -13,8 +13,9 @@ from rich.console import Console
 from ssread.common.files import write_csv, write_text
 from ssread.data.load import load
 from ssread.evaluate.placement import check_placement
+from ssread.explain.scores import Scores
 from ssread.explain.scoring import score_explanations
-from ssread.explain.study import Scores, Study
+from ssread.explain.study import Study
 
 __all__ = ["score_dataset"]
 

@@ -13,7 +13,7 @@ from ssread.data.properties import PROPERTIES
 from ssread.data.split_names import RANDOM, check_split
 from ssread.errors import InputError
 from ssread.evaluate.metrics import METRICS
-from ssread.evaluate.statistics import MARGIN, fold_ratio
+from ssread.evaluate.significance import MARGIN, fold_ratio
 from ssread.models.architectures import AGGREGATIONS, ARCHITECTURES
 from ssread.train.recipes import DEFAULT, Recipe, recipe_named
 from ssread.train.runs import OBJECTIVES, Training

@@ -1,15 +1,22 @@
-"""How good predictions are: from the true classes and the predicted probabilities of a test part to one number."""
+"""How good predictions are: from the true classes and the predicted probabilities of a test part to one number.
+
+Checking the name of a metric needs neither NumPy nor scikit-learn: they are imported where they are used.
+"""
+
+from __future__ import annotations
 
 from collections.abc import Callable
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from ssread.errors import InputError
 from ssread.train.runs import RunResult
 
-__all__ = ["METRICS", "accuracy", "macro_f1", "roc_auc", "score"]
+if TYPE_CHECKING:
+    import numpy as np
 
-Metric = Callable[[np.ndarray, np.ndarray], float]
+    Metric = Callable[[np.ndarray, np.ndarray], float]
+
+__all__ = ["METRICS", "accuracy", "macro_f1", "roc_auc", "score"]
 
 
 def accuracy(labels: np.ndarray, probabilities: np.ndarray) -> float:
@@ -19,10 +26,11 @@ def accuracy(labels: np.ndarray, probabilities: np.ndarray) -> float:
         labels: The true classes [n].
         probabilities: Of each class [n, C].
 
+    >>> import numpy as np
     >>> accuracy(np.array([0, 1]), np.array([[0.9, 0.1], [0.6, 0.4]]))
     0.5
     """
-    return float(np.mean(probabilities.argmax(axis=1) == labels))
+    return float((probabilities.argmax(axis=1) == labels).mean())
 
 
 def roc_auc(labels: np.ndarray, probabilities: np.ndarray) -> float:
@@ -30,10 +38,12 @@ def roc_auc(labels: np.ndarray, probabilities: np.ndarray) -> float:
 
     The mean is over the classes that ``labels`` holds; NaN if it holds only one.
 
+    >>> import numpy as np
     >>> roc_auc(np.array([0, 0, 1]), np.array([[0.9, 0.1], [0.4, 0.6], [0.5, 0.5]]))
     0.5
     """
-    from sklearn.metrics import roc_auc_score  # takes a second: not before it is needed
+    import numpy as np
+    from sklearn.metrics import roc_auc_score
 
     present = np.unique(labels)
     if len(present) < 2:
@@ -46,9 +56,11 @@ def roc_auc(labels: np.ndarray, probabilities: np.ndarray) -> float:
 def macro_f1(labels: np.ndarray, probabilities: np.ndarray) -> float:
     """The mean F1 of the classes that ``labels`` holds, each counting the same whatever its size.
 
+    >>> import numpy as np
     >>> macro_f1(np.array([0, 1]), np.array([[0.9, 0.1], [0.2, 0.8]]))
     1.0
     """
+    import numpy as np
     from sklearn.metrics import f1_score
 
     predicted = probabilities.argmax(axis=1)
@@ -61,6 +73,8 @@ METRICS: dict[str, Metric] = {"accuracy": accuracy, "roc_auc": roc_auc, "macro_f
 
 def score(result: RunResult, metric: str = "accuracy") -> float:
     """A metric of one training's test predictions; NaN where the training failed or predicted nothing."""
+    import numpy as np
+
     if metric not in METRICS:
         raise InputError(f"There is no metric {metric!r}. Choose one of {', '.join(METRICS)}.")
     probabilities = np.asarray(result.test_probabilities)

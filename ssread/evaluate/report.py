@@ -13,7 +13,8 @@ from rich.table import Table
 from ssread.common.markdown import markdown_table
 from ssread.common.plain_json import without_nan
 from ssread.evaluate.keys import FIXED_BUDGET, LINEAR, SELECTIONS
-from ssread.evaluate.statistics import ALPHA, Comparison, Summary, format_p, holm
+from ssread.evaluate.significance import ALPHA
+from ssread.evaluate.statistics import Comparison, Summary, format_p, holm
 from ssread.published.results import PaperResult
 from ssread.train.recipes import recipe_named
 from ssread.train.runs import Training

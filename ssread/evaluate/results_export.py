@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from ssread.common.files import write_text
 from ssread.common.markdown import markdown_table
 from ssread.errors import InputError
-from ssread.evaluate.statistics import summarize
 from ssread.train.runs import Training
 
 if TYPE_CHECKING:
@@ -46,6 +45,8 @@ def check_export(path: str | os.PathLike[str]) -> None:
 def results_by_cell(table: pd.DataFrame) -> pd.DataFrame:
     """The test accuracy of each table cell, from :meth:`Store.table`: a row for all seeds and folds of one setting."""
     import pandas as pd  # takes a second, which whoever names a wrong file need not wait for
+
+    from ssread.evaluate.statistics import summarize
 
     if table.empty:
         return pd.DataFrame()

@@ -7,11 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ssread.errors import InputError
+from ssread.evaluate.significance import ALPHA, MARGIN, fold_ratio
 
-__all__ = ["ALPHA", "MARGIN", "Comparison", "Summary", "compare", "fold_ratio", "holm", "summarize"]
+__all__ = ["Comparison", "Summary", "compare", "holm", "summarize"]
 
-ALPHA = 0.05  # the paper's bold face, and one minus the level of every interval
-MARGIN = 0.01  # differences up to one point count as equal
 NOTHING = float("nan")
 
 
@@ -191,19 +190,6 @@ def compare(
         margin=margin,
         equal_p=_equal_p(mean, corrected_error, pairs, margin),
     )
-
-
-def fold_ratio(num_folds: int, validation: float = 0.1) -> float:
-    """Graphs in the test part of a fold over graphs that are trained on; NaN where there is nothing to train on.
-
-    Args:
-        num_folds: Of the cross-validation.
-        validation: The share of the rest that is held out to choose by; 0 where the final fit sees it, too.
-
-    >>> round(fold_ratio(10), 4)  # 0.1 / (0.9 * 0.9)
-    0.1235
-    """
-    return 1 / (num_folds - 1) / (1 - validation) if num_folds > 1 else NOTHING
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

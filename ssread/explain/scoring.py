@@ -20,7 +20,8 @@ from ssread.explain.node_facts import graph_of_node
 from ssread.explain.poolings import diffpool_clusters, poolings_survived, spectral_clusters
 from ssread.explain.positions import positions
 from ssread.explain.retrain import trained_model, trained_models
-from ssread.explain.study import NO_MODEL, TRAINED, Scores, Study
+from ssread.explain.scores import Scores
+from ssread.explain.study import NO_MODEL, TRAINED, Study
 from ssread.models import GraphClassifier
 from ssread.train.fit import fold_of_run
 from ssread.train.runs import RunResult

@@ -1,10 +1,13 @@
 """What a training is, and what comes out of it: plain data that travels to other processes and into the store."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+if TYPE_CHECKING:
+    import numpy as np
 
 __all__ = ["OBJECTIVES", "Run", "RunResult", "Training"]
 

@@ -11,7 +11,8 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from ssread import InputError
-from ssread.evaluate.statistics import ALPHA, compare, format_p, holm, summarize
+from ssread.evaluate.significance import ALPHA
+from ssread.evaluate.statistics import compare, format_p, holm, summarize
 
 shapes = st.tuples(st.integers(1, 5), st.integers(1, 10))
 shares = st.integers(0, 40).map(lambda hits: hits / 40)  # as accuracies are: few values, many ties

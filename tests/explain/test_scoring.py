@@ -7,8 +7,9 @@ import pytest
 
 from ssread.data import planted
 from ssread.errors import InputError
+from ssread.explain.scores import Scores
 from ssread.explain.scoring import score_explanations
-from ssread.explain.study import Scores, Study
+from ssread.explain.study import Study
 from ssread.train.runs import Training
 
 GRAPHS = planted(60, seed=0, feature_noise=0.2)

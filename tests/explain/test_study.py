@@ -1,52 +1,10 @@
-"""Means, deviations and paired tests of a study's scores."""
+"""The settings of a study of explanations."""
 
-import pandas as pd
 import pytest
 
 from ssread.errors import InputError
-from ssread.evaluate.statistics import compare
-from ssread.explain.study import NO_MODEL, TRAINED, Scores, Study
-
-VALUES = {
-    ("agreement", "SSRead positions", "AMI"): [0.5, 0.6, 0.55],
-    ("agreement", "random", "AMI"): [0.01, -0.02, 0.0],
-    ("agreement", "random", "purity"): [0.3, 0.3, 0.4],
-    ("models", "SSRead", "accuracy"): [0.9, 0.8, 0.85],
-}
-
-
-@pytest.fixture
-def scores() -> Scores:
-    rows = [(seed, *key, value) for key, values in VALUES.items() for seed, value in enumerate(values)]
-    table = pd.DataFrame(rows, columns=["seed", "part", "method", "measure", "value"])
-    return Scores("planted", "roles: planted", Study(positions=3, seeds=3), table)
-
-
-def test_every_method_has_its_mean_and_deviation_over_the_seeds(scores):
-    summary = scores.summary().set_index(["part", "method", "measure"])
-    assert set(summary.index) == set(VALUES)
-    for key, values in VALUES.items():
-        assert summary.loc[key]["mean"] == pytest.approx(pd.Series(values).mean())
-        assert summary.loc[key]["sd"] == pytest.approx(pd.Series(values).std())
-        assert summary.loc[key]["seeds"] == 3
-
-
-def test_methods_are_tested_against_ssread(scores):
-    summary = scores.summary().set_index(["part", "method", "measure"])
-    cell = summary.loc[("agreement", "random", "AMI")]
-    pair = ([[value] for value in VALUES["agreement", method, "AMI"]] for method in ("random", "SSRead positions"))
-    assert cell["p"] == pytest.approx(compare(*pair, test_to_train=1).p)
-    assert cell["p"] < cell["corrected p"] < 1
-    untested = [key for key in VALUES if key != ("agreement", "random", "AMI")]
-    assert summary.loc[untested]["p"].isna().all()
-
-
-def test_the_markdown_has_a_table_per_part_and_a_row_per_method(scores):
-    text = scores.markdown()
-    assert text.startswith("planted: roles: planted. K = 3; 3 seeds;")
-    assert "**Agreement**\n\n| method | AMI | purity |" in text
-    assert "| SSRead positions | 0.550 (0.050) | - |" in text
-    assert "| SSRead | 0.850 (0.050) |" in text
+from ssread.explain.study import NO_MODEL, TRAINED, Study
+from ssread.train.runs import Training
 
 
 def test_the_readouts_differ_in_nothing_but_the_readout():
@@ -59,7 +17,9 @@ def test_the_readouts_differ_in_nothing_but_the_readout():
     assert folds == {(1, 0, 5)}
 
 
-@pytest.mark.parametrize("name", ["seeds", "positions", "explained"])
-def test_settings_out_of_range_get_a_sentence(name):
-    with pytest.raises(InputError, match=f"{name} must be 1 or more, but 0 was given"):
-        Study(**{name: 0})
+@pytest.mark.parametrize(
+    "settings", [{"seeds": 0}, {"positions": 0}, {"explained": 0}, {"training": Training(epochs=0)}]
+)
+def test_numbers_out_of_range_are_refused_with_a_sentence(settings):
+    with pytest.raises(InputError, match="must be 1 or more, but 0 was given"):
+        Study(**settings)
