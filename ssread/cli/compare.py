@@ -123,7 +123,7 @@ def compare(
             dataset, settings, data=data, device=device, workers=workers, on=on, out=out, console=Console(stderr=True)
         )
     except KeyboardInterrupt:
-        typer.echo(f"Stopped. What was trained is kept in {out}; the same command goes on from there.", err=True)
+        typer.echo(f"Stopped. Finished trainings are kept in {out}; the same command continues from there.", err=True)
         raise typer.Exit(130) from None
     if as_json:
         typer.echo(json.dumps(report.as_dict(), indent=2))

@@ -71,7 +71,9 @@ def train(
     try:
         model = apply.train(data, out, quick=quick, balanced=balanced, seed=seed, **settings, **options)
     except KeyboardInterrupt:
-        typer.echo(f"Stopped. What was trained is in {out}.training; the same command goes on from there.", err=True)
+        typer.echo(
+            f"Stopped. The training so far is kept in {out}.training; the same command continues from there.", err=True
+        )
         raise typer.Exit(130) from None
     found = model.summary["cross_validation"]
     low, high = (100 * bound for bound in found["interval"])

@@ -79,7 +79,7 @@ def reproduce(
             console=wide_console(WIDTH),
         )
     except KeyboardInterrupt:
-        typer.echo(f"Stopped. What was made is kept in {out}; the same command goes on from there.", err=True)
+        typer.echo(f"Stopped. Finished work is kept in {out}; the same command continues from there.", err=True)
         raise typer.Exit(130) from None
 
 

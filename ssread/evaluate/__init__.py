@@ -1,4 +1,4 @@
-"""Does a readout help: metrics, paired statistics, the results store, reports."""
+"""Whether a readout helps: metrics, paired statistics, the results store, reports."""
 
 from typing import TYPE_CHECKING
 

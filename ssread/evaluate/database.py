@@ -1,4 +1,4 @@
-"""The SQLite file under the results store: opened for several processes, its errors put into sentences."""
+"""The SQLite file of the results store: shared by several processes, with errors that say what to do."""
 
 import os
 import sqlite3
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ssread.errors import InputError
 
-APPLICATION = 0x53535264  # "SSRd": tells our files from other programs' SQLite files
+APPLICATION = 0x53535264  # "SSRd": distinguishes our files from other SQLite files
 VERSION = 1
 COLUMNS = {
     "key": "TEXT PRIMARY KEY",
@@ -45,14 +45,14 @@ BUSY = ("locked", "busy", "locking protocol")
 
 
 def connect(path: Path, timeout: float) -> sqlite3.Connection:
-    """Open a store, made where there is none; ``timeout`` is how many seconds to wait for other processes."""
+    """Opens a store, or creates one; ``timeout`` is how many seconds to wait for other processes."""
     if path.is_dir():
-        raise InputError(f"{path} is a folder: name the file in it that the results go to, e.g. {path / 'results.db'}.")
+        raise InputError(f"{path} is a folder: give a file in it for the results, e.g. {path / 'results.db'}.")
     with errors_as_sentences(path, timeout):
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise InputError(f"The folder of {path} cannot be made: {error.strerror} ({error.filename}).") from None
+            raise InputError(f"The folder of {path} cannot be created: {error.strerror} ({error.filename}).") from None
         connection = sqlite3.connect(path, timeout=timeout, isolation_level=None, check_same_thread=False)
         try:
             _prepare(connection, path, time.monotonic() + timeout)
@@ -63,18 +63,18 @@ def connect(path: Path, timeout: float) -> sqlite3.Connection:
 
 
 def check_results_file(path: str | os.PathLike[str]) -> None:
-    """Raises an ``InputError`` where there is no file of results to read."""
+    """Raises an ``InputError`` if the results file does not exist."""
     if not Path(path).is_file():
-        raise InputError(f"There is no results file {path}; ssread compare makes one.")
+        raise InputError(f"There is no results file {path}; ssread compare writes one.")
 
 
 def _prepare(connection: sqlite3.Connection, path: Path, deadline: float) -> None:
-    """Check that the file is ours, or make it so. Tried again while another process does the same."""
+    """Checks that the file is ours, or initialises it. Retries while another process does the same."""
     while True:
         try:
             if _is_ours(connection, path):
                 return
-            connection.execute("PRAGMA journal_mode = WAL")  # this one does not wait for others by itself
+            connection.execute("PRAGMA journal_mode = WAL")  # this statement ignores the timeout
             connection.execute("BEGIN IMMEDIATE")
             if not _is_ours(connection, path):
                 connection.execute(SCHEMA)
@@ -91,44 +91,44 @@ def _prepare(connection: sqlite3.Connection, path: Path, deadline: float) -> Non
 
 
 def _is_ours(connection: sqlite3.Connection, path: Path) -> bool:
-    """False for a file with nothing in it; one statement, so that it sees one state of the file."""
+    """Whether the file is initialised; a single statement, so that it sees a single state of the file."""
     application, version, tables = connection.execute(
         "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master)"
         " FROM pragma_application_id, pragma_user_version"
     ).fetchone()
     if application == APPLICATION and version > VERSION:
         raise InputError(
-            f"{path} was written by a newer version of ssread (format {version}, this one knows {VERSION}): "
-            "update with pip install --upgrade ssread, or name another file."
+            f"{path} was written by a newer version of ssread (format {version}, this one reads {VERSION}): "
+            "update with pip install --upgrade ssread, or use another file."
         )
     if application != APPLICATION and tables:
-        raise InputError(f"{path} is the SQLite file of another program: name another file for the results.")
+        raise InputError(f"{path} is the SQLite file of another program: use another file for the results.")
     return application == APPLICATION
 
 
 @contextmanager
 def errors_as_sentences(path: Path, timeout: float) -> Iterator[None]:
-    """Raise what SQLite says as an ``InputError`` that names the file and what to do."""
+    """Raises SQLite's errors as an ``InputError`` that names the file and says what to do."""
     try:
         yield
     except sqlite3.Error as error:
         raise InputError(_sentence(path, timeout, str(error))) from error
-    except UnicodeDecodeError as error:  # of a message that quotes damaged text
+    except UnicodeDecodeError as error:  # from a message that quotes damaged text
         raise InputError(_sentence(path, timeout, f"malformed text: {error}")) from error
 
 
 def _sentence(path: Path, timeout: float, problem: str) -> str:
-    again = "then run the same command again, and it goes on from there"
+    again = "then run the same command again to continue from there"
     if "full" in problem:
-        return f"The disk is full: {path} could not take another result. What it holds is safe; make room, {again}."
+        return f"The disk is full: {path} could not store the result. Earlier ones are safe; free some space, {again}."
     if any(word in problem for word in BUSY):
-        return f"{path} has been locked by another process for {timeout:g} seconds: wait for it or end it, {again}."
+        return f"{path} has been locked by another process for {timeout:g} seconds: wait for it or stop it, {again}."
     if "readonly" in problem:
-        return f"{path} cannot be written: change its permissions or those of its folder, or name another file."
+        return f"{path} cannot be written: change its permissions or those of its folder, or use another file."
     if "unable to open" in problem:
-        return f"{path} cannot be opened: check that its folder can be written, or name another file."
+        return f"{path} cannot be opened: check that its folder is writable, or use another file."
     if "not a database" in problem:
-        return f"{path} is not a results store: name another file, or remove this one."
+        return f"{path} is not a results store: use another file, or remove this one."
     if "malformed" in problem:
-        return f"{path} is damaged ({problem}): restore a copy of it, or remove it and run again."
+        return f"{path} is damaged ({problem}): restore a backup, or remove it and run again."
     return f"{path} cannot be used as a results store ({problem})."

@@ -1,6 +1,6 @@
-"""What a comparison asks: which classifiers, how many positions, how often, how trained.
+"""The settings of a comparison: classifiers, positions, folds and seeds, training.
 
-Settings are checked without torch, so that a wrong one is refused at once.
+Settings are checked without importing torch, so that a wrong one is reported at once.
 """
 
 import dataclasses
@@ -24,11 +24,11 @@ __all__ = ["BASE", "LINEAR_BASE", "POSITIONS", "TASKS", "Experiment", "experimen
 POSITIONS = (2, 4, 8, 16)
 BASE = ("gcn", "sum")
 
-#: The classifier that K is chosen with where a linear one judges the vectors of an encoder, and how encoders are built.
+#: The same for encoders that a linear classifier evaluates: what K is chosen with, and how encoders are built.
 LINEAR_BASE = ("gin", "sum")
 ENCODER = {"hidden_channels": 32, "dropout": 0.0}
 
-#: Epochs of an encoder that learns without labels: a fixed number, since only labels could choose the best one.
+#: Epochs of an encoder that learns without labels: fixed, since choosing the best one would need labels.
 UNSUPERVISED_EPOCHS = 100
 
 #: What may be predicted: the class, or a property of a molecule.
@@ -41,14 +41,14 @@ class Experiment:
 
     Attributes:
         arch: Architectures by name.
-        aggr: Aggregations by name, ``max+mean`` for several side by side; none for every architecture's own.
+        aggr: Aggregations by name, ``max+mean`` for a concatenation; empty for every architecture's own.
         positions: The number of structural positions K, or None to choose it by validation accuracy.
         gamma: The smoothing of the alignment loss.
-        dropout: The share of entries dropped in training, None for each architecture's own, ``auto`` to choose one of
+        dropout: The dropout rate, None for each architecture's own, ``auto`` to choose one of
             the recipe's candidates by validation accuracy of the base classifier with the global readout.
-        folds: Of the cross-validation.
-        seeds: How often it is repeated.
-        metric: What is compared: accuracy, roc_auc or macro_f1.
+        folds: The number of folds.
+        seeds: How often the cross-validation is repeated.
+        metric: The metric to compare by: accuracy, roc_auc or macro_f1.
         training: How models are trained.
         model: Further arguments of :func:`ssread.models.make_model`, such as ``hidden_channels`` or ``dropout``.
         learn: What encoders learn from: see :data:`ssread.train.runs.OBJECTIVES`.
@@ -99,27 +99,27 @@ class Experiment:
             if value is not None and not value >= least:
                 raise InputError(f"{name} must be {least} or more, but {value} was given.")
         if isinstance(self.dropout, float) and not 0 <= self.dropout < 1:
-            raise InputError(f"dropout is a share of at least 0 and below 1, but {self.dropout} was given.")
+            raise InputError(f"dropout must be at least 0 and below 1, but {self.dropout} was given.")
         if self.dropout == "auto" and self.linear:
             raise InputError(
-                "dropout is chosen by validation accuracy of a classifier; an encoder that is judged by a "
-                "linear one has none to choose: give a number."
+                "dropout: auto chooses by the validation accuracy of a classifier with a head, which an encoder "
+                "evaluated by a linear classifier does not have: give a number."
             )
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> "Experiment":
-        """From plain settings, as a configuration file or the command line gives them.
+        """Makes an experiment from plain settings, as in a configuration file or on the command line.
 
-        ``arch`` and ``aggr`` may be texts with commas, ``positions`` may be ``auto``; the fields of
-        :class:`ssread.train.Training` stand among the others. What is not given comes from the recipe; the architecture
-        and the epochs also follow from what is learnt from and predicted.
+        ``arch`` and ``aggr`` may be comma-separated strings, ``positions`` may be ``auto``. The fields of
+        :class:`ssread.train.Training` are settings like the others. Defaults come from the recipe; those of the
+        architecture and the epochs also depend on ``learn`` and ``task``.
         """
         own = {f.name: f for f in dataclasses.fields(cls) if f.name != "training"}
         of_training = {f.name: f for f in dataclasses.fields(Training)}
         unknown = [name for name in settings if name not in own and name not in of_training]
         if unknown:
-            there = ", ".join(sorted([*own, *of_training]))
-            raise InputError(f"There is no setting {unknown[0]!r}; there are {there}.")
+            known = ", ".join(sorted([*own, *of_training]))
+            raise InputError(f"There is no setting {unknown[0]!r}. Choose from {known}.")
         values = {name: _typed(name, value) for name, value in settings.items()}
         check_split(values.get("split", RANDOM))
         learn, task = values.get("learn", "supervised"), values.get("task", "class")
@@ -129,7 +129,7 @@ class Experiment:
             values.setdefault("epochs", UNSUPERVISED_EPOCHS)
         recipe = recipe_named(values.get("recipe", DEFAULT))
         given = {name: value for name, value in values.items() if name in of_training}
-        if "epochs" in given and recipe.training.patience >= recipe.training.epochs:  # it does not stop early
+        if "epochs" in given and recipe.training.patience >= recipe.training.epochs:  # the recipe does not stop early
             given.setdefault("patience", given["epochs"])
         training = dataclasses.replace(recipe.training, **given)
         if (learn, task) == ("supervised", "class"):
@@ -138,12 +138,12 @@ class Experiment:
 
     @property
     def recipe(self) -> Recipe:
-        """How models are built and trained, as far as nothing else is said."""
+        """The recipe that settings come from unless they are given."""
         return recipe_named(self.training.recipe)
 
     @property
     def linear(self) -> bool:
-        """Whether a linear classifier on the vectors of an encoder is judged, not a head that is trained with it."""
+        """Whether a linear classifier on the encoder's vectors is evaluated, not a head trained with the encoder."""
         return (self.learn, self.task) != ("supervised", "class")
 
     @property
@@ -153,14 +153,14 @@ class Experiment:
 
     @property
     def test_to_train(self) -> float:
-        """Graphs in a test part over graphs that are fitted to, for the corrected test.
+        """The ratio of test graphs to graphs that are fitted to, for the corrected test.
 
         Without labels the encoder sees all graphs, and the linear classifier is fitted to the validation part as well.
         """
         return fold_ratio(self.folds) if self.learn == "supervised" else fold_ratio(self.folds, 0)
 
     def model_of(self, arch: str) -> dict[str, Any]:
-        """The arguments of an architecture's model; of an encoder that is judged linearly, nodes keep all layers."""
+        """Returns the arguments of an architecture's model; encoders evaluated linearly return all their layers."""
         recipe = self.recipe.model
         dropout = {"dropout": self.dropout} if isinstance(self.dropout, float) else {}
         if not self.linear:
@@ -169,18 +169,18 @@ class Experiment:
         return {**recipe, **ENCODER, **layers, **dropout, **self.model}
 
     def dropouts(self) -> "list[Experiment]":
-        """The experiments that ``dropout: auto`` chooses from; this one alone where there is nothing to choose."""
+        """Returns the experiments that ``dropout: auto`` chooses from; only this one if there is no choice."""
         if self.dropout != "auto":
             return [self]
         return [dataclasses.replace(self, dropout=dropout) for dropout in self.recipe.dropouts]
 
     def cells(self) -> list[tuple[str, str | list[str]]]:
-        """Every architecture with every aggregation it is asked for."""
+        """Returns every architecture with every aggregation to compare."""
         return [(arch, aggr) for arch in self.arch for aggr in map(_aggregation, self.aggr or [_own(arch)])]
 
 
 def experiments_of(settings: Mapping[str, Any]) -> list[Experiment]:
-    """An experiment for every way to learn and every task; properties are asked of encoders of every way by default."""
+    """Returns an experiment for every ``learn`` and ``task``; properties by default with every ``learn``."""
     tasks = _listed(settings.get("task", "class"))
     ways = _listed(settings.get("learn", "supervised" if tasks == ["class"] else OBJECTIVES))
     return [Experiment.of({**settings, "learn": learn, "task": task}) for learn in ways for task in tasks]
@@ -199,9 +199,9 @@ def _aggregation(name: str) -> str | list[str]:
     return name.split("+") if "+" in name else name
 
 
-def _one_of(what: str, name: str, there: Iterable[str]) -> None:
-    if name not in there:
-        raise InputError(f"There is no {what} {name!r}. Choose from {', '.join(there)}.")
+def _one_of(what: str, name: str, choices: Iterable[str]) -> None:
+    if name not in choices:
+        raise InputError(f"There is no {what} {name!r}. Choose from {', '.join(choices)}.")
 
 
 def _typed(name: str, value: Any) -> Any:

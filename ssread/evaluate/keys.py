@@ -1,4 +1,4 @@
-"""What makes two trainings the same one: the data, every setting, the seed and the fold, as one hash."""
+"""The identity of a training: a hash of the data, every setting, the seed and the fold."""
 
 import dataclasses
 import hashlib
@@ -12,33 +12,33 @@ from ssread.train.runs import OBJECTIVES, Run, Training
 
 __all__ = ["SELECTIONS", "DatasetId", "fingerprint", "identify", "run_key", "run_of", "run_settings", "selection"]
 
-#: How the epoch whose weights are tested is chosen, by ``Training.selection``; part of every key, so that results of
-#: different rules never mix.
+#: How the epoch whose weights are tested is chosen, by ``Training.selection``. This is part of every key, so that
+#: results of different rules never mix.
 SELECTIONS = {
     "accuracy": "best validation accuracy, ties by validation loss",
     "loss": "best validation loss",
     "seen": "best accuracy on training and validation part",
 }
 
-#: The same of encoders that learnt without labels, where nothing could choose, and how a linear classifier chooses.
+#: The same for encoders that learnt without labels, where no epoch is chosen, and how a linear classifier chooses.
 FIXED_BUDGET = "the last of a fixed number"
 LINEAR = "linear SVM, C by validation accuracy"
 
 
 class DatasetId(NamedTuple):
-    """A dataset's name and the hash of what it holds."""
+    """A dataset's name and the hash of its content."""
 
     name: str
     fingerprint: str
 
 
 def identify(graphs: GraphSet) -> DatasetId:
-    """The name and fingerprint of a set."""
+    """Returns the name and fingerprint of a dataset."""
     return DatasetId(graphs.name, fingerprint(graphs))
 
 
 def fingerprint(graphs: GraphSet) -> str:
-    """SHA-256 of all that a classifier sees of a set, so that two sets of one name are told apart."""
+    """Returns the SHA-256 of all that a classifier sees of a dataset, to tell datasets of the same name apart."""
     digest = hashlib.sha256()
     for name in ("x", "node_ptr", "edge_index", "edge_ptr", "edge_attr", "y"):
         tensor = getattr(graphs, name)
@@ -49,7 +49,7 @@ def fingerprint(graphs: GraphSet) -> str:
 
 
 def run_key(dataset: DatasetId, run: Run, training: Training) -> str:
-    """The key of a training in the results store."""
+    """Returns the key of a training in the results store."""
     settings = {
         "dataset": dataset._asdict(),
         "run": run_settings(run),
@@ -60,15 +60,15 @@ def run_key(dataset: DatasetId, run: Run, training: Training) -> str:
 
 
 def selection(training: Training, learn: str = "supervised", task: str = "class") -> str:
-    """How a training of this kind chooses what is tested."""
+    """Returns how a training of this kind chooses what is tested."""
     epoch = SELECTIONS[training.selection] if learn == "supervised" else FIXED_BUDGET
     return epoch if (learn, task) == ("supervised", "class") else f"{epoch}; {LINEAR}"
 
 
 def run_settings(run: Run) -> dict[str, Any]:
-    """A run as plain settings, with the versions of the numerics that it depends on.
+    """Returns a run as plain settings, with the versions of the numerics that it depends on.
 
-    Settings that were added later are left out where they have their default, so that earlier keys stay valid.
+    Settings that were added later are left out if they have their default value, so that earlier keys stay valid.
     """
     later = {f.name: f.default for f in dataclasses.fields(Run) if f.name in ("learn", "task", "balanced", "split")}
     settings = {name: value for name, value in dataclasses.asdict(run).items() if later.get(name, ...) != value}
@@ -78,13 +78,13 @@ def run_settings(run: Run) -> dict[str, Any]:
 
 
 def run_of(settings: Mapping[str, Any]) -> Run:
-    """The run that :func:`run_settings` described."""
+    """Returns the run that :func:`run_settings` described."""
     return Run(**{name: value for name, value in settings.items() if name != "numerics"})
 
 
 def training_settings(training: Training) -> dict[str, Any]:
-    """The same of how models are trained."""
-    usual = dataclasses.asdict(Training())
+    """Returns the training as plain settings, as :func:`run_settings` does for a run."""
+    defaults = dataclasses.asdict(Training())
     later = ("precision", "schedule", "averaging", "selection", "recipe")
     settings = dataclasses.asdict(training)
-    return {name: value for name, value in settings.items() if name not in later or value != usual[name]}
+    return {name: value for name, value in settings.items() if name not in later or value != defaults[name]}

@@ -1,6 +1,6 @@
-"""Linear evaluation: what a linear classifier finds in the graph vectors of a trained encoder.
+"""Linear evaluation: how well a linear classifier predicts from the graph vectors of a trained encoder.
 
-An encoder that learnt without labels serves all folds of its seed, one that learnt from classes its own fold alone.
+An encoder that learnt without labels is used for all folds of its seed, a supervised one only for its own fold.
 """
 
 import math
@@ -28,18 +28,18 @@ __all__ = ["COSTS", "Judgement", "by_encoder", "encoder_of", "labels_of", "linea
 #: The values of C that validation accuracy chooses from.
 COSTS = tuple(10.0**power for power in range(-3, 4))
 
-#: Up to so many graphs or channels a machine is fitted on the CPU: a GPU would wait for every one of its small steps.
+#: Up to this many graphs or channels, the SVM is fitted on the CPU: its steps are too small for a GPU.
 ON_CPU = 512
 
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
-    """What a linear classifier found in graph vectors.
+    """The result of a linear classifier on graph vectors.
 
     Attributes:
-        cost: The C that was chosen.
+        cost: The chosen C.
         valid_accuracy: Accuracy on the validation part with that C, fitted to the training part.
-        valid_loss: Cross entropy there.
+        valid_loss: Cross entropy on the validation part.
         test_ids: The graphs of the test part that have a label, [n].
         probabilities: The softmax of their decision scores, fitted to the training and validation parts, [n, classes].
     """
@@ -52,23 +52,23 @@ class Judgement:
 
 
 def linear_evaluation(vectors: Tensor, labels: Tensor, num_classes: int, fold: Fold) -> Judgement:
-    """Judges vectors by a linear support vector machine: standardised, one class against the rest, C by validation.
+    """Evaluates vectors by a linear support vector machine: standardised, one against the rest, C by validation.
 
-    C is the smallest of :data:`COSTS` with the best accuracy on the validation part, fitted to the training part; then
-    the machine is fitted again to both and shown the test part, once.
+    C is the smallest of :data:`COSTS` with the best accuracy on the validation part, fitted to the training part. Then
+    the SVM is fitted again to both parts, and evaluated on the test part once.
 
     Args:
-        vectors: Of all graphs, [G, D].
-        labels: Of all graphs, [G]; -1 for those that have none, which take no part.
+        vectors: The vectors of all graphs, [G, D].
+        labels: The labels of all graphs, [G]; graphs with -1 have none and are left out.
         num_classes: The number of classes.
-        fold: The parts.
+        fold: The training, validation and test parts.
     """
     vectors = vectors.cpu() if min(vectors.shape) <= ON_CPU else vectors
     train_ids, valid_ids, test_ids = (ids[labels[ids] >= 0] for ids in (fold.train, fold.validation, fold.test))
     scores = _scores(vectors, labels, num_classes, train_ids, torch.tensor(COSTS))[valid_ids]
     truth = labels[valid_ids]
     accuracies = (scores.argmax(dim=1) == truth.unsqueeze(1)).double().mean(dim=0)
-    best = int(accuracies.nan_to_num().argmax())  # the first of equals
+    best = int(accuracies.nan_to_num().argmax())  # the first of several equal ones
     both = torch.cat([train_ids, valid_ids])
     final = _scores(vectors, labels, num_classes, both, torch.tensor(COSTS[best : best + 1]))[test_ids, :, 0]
     return Judgement(
@@ -81,25 +81,25 @@ def linear_evaluation(vectors: Tensor, labels: Tensor, num_classes: int, fold: F
 
 
 def _scores(vectors: Tensor, labels: Tensor, num_classes: int, members: Tensor, costs: Tensor) -> Tensor:
-    """Class scores of all graphs for every C, [G, classes, c], on the CPU; two classes share one machine."""
+    """Returns class scores of all graphs for every C, [G, classes, c], on the CPU; two classes need only one SVM."""
 
-    def against_rest(which: int) -> Tensor:
-        sign = torch.where(labels[members] == which, 1.0, -1.0)
+    def against_rest(label: int) -> Tensor:
+        sign = torch.where(labels[members] == label, 1.0, -1.0)
         return svm_path(vectors, members.to(vectors.device), sign.to(vectors.device), costs).cpu()
 
     if num_classes == 2:
         score = against_rest(1)
         return torch.stack([-score / 2, score / 2], dim=1)
-    return torch.stack([against_rest(which) for which in range(num_classes)], dim=1)
+    return torch.stack([against_rest(label) for label in range(num_classes)], dim=1)
 
 
 def encoder_of(run: Run) -> Run:
-    """The training that gives a run its encoder; runs of the same one differ in what is predicted, or in the fold."""
+    """Returns the training of a run's encoder; runs that share it differ in the task or in the fold."""
     return replace(run, task="class", fold=run.fold if run.learn == "supervised" else 0)
 
 
 def by_encoder(runs: Sequence[Run]) -> list[list[Run]]:
-    """Runs that share an encoder, together."""
+    """Groups runs that share an encoder."""
     groups: dict[str, list[Run]] = {}
     for run in runs:
         groups.setdefault(canonical_json(run_settings(encoder_of(run))), []).append(run)
@@ -113,14 +113,14 @@ def train_and_judge(
     device: str = "cpu",
     say: Callable[[str], None] = lambda _: None,
 ) -> list[RunResult]:
-    """Trains every run, whatever it learns from, and judges it once on the test part of its fold.
+    """Trains every run, whatever it learns from, and evaluates it once on the test part of its fold.
 
     Args:
         graphs: The dataset; properties to predict are among its graph columns.
-        runs: Trainings whose models have equal shapes and learn from the same.
-        training: How.
+        runs: Runs whose models have equal shapes and the same ``learn``.
+        training: How they are trained.
         device: ``cpu`` or ``cuda``.
-        say: Told in a sentence where the GPU cannot be used as it should.
+        say: Called with a sentence if the GPU cannot be used as intended.
     """
     if all(run.learn == "supervised" and run.task == "class" for run in runs):
         return train(graphs, runs, training, device, say=say)
@@ -141,26 +141,26 @@ def train_and_judge(
 def _supervised(
     graphs: GraphSet, encoders: Sequence[Run], training: Training, device: str, say: Callable[[str], None]
 ) -> list[Learnt]:
-    """Encoders that learn from the classes of their training parts, and the vectors their chosen weights give."""
+    """Trains encoders on the classes of their training parts, and computes the vectors by their chosen weights."""
     chosen: dict[str, State] = {}
 
     def keep(run: Run, weights: State) -> None:
         chosen[canonical_json(run_settings(run))] = {name: value.unsqueeze(0) for name, value in weights.items()}
 
     results = train(graphs, encoders, training, device, say=say, weights=keep)
-    there, every = graphs.to(device), torch.arange(len(graphs)).unsqueeze(0)
+    on_device, all_ids = graphs.to(device), torch.arange(len(graphs)).unsqueeze(0)
     learnt = []
     for result in results:
         weights = chosen.get(canonical_json(run_settings(result.run)))
         vectors = torch.empty(len(graphs), 0)
         if weights is not None:
-            vectors = Single(there, result.run, training, device).vectors(every.to(device), weights)[0]
+            vectors = Single(on_device, result.run, training, device).vectors(all_ids.to(device), weights)[0]
         learnt.append(Learnt(result.run, vectors, result.curves, result.seconds, result.failed, result.best_epoch))
     return learnt
 
 
 def _judged(graphs: GraphSet, run: Run, encoder: Learnt) -> RunResult:
-    """What a run is worth, from the vectors of its encoder."""
+    """Evaluates a run by the vectors of its encoder."""
     labels, num_classes = labels_of(graphs, run.task)
     fold = fold_of_run(graphs, run)
     if encoder.failed:
@@ -185,7 +185,7 @@ def _judged(graphs: GraphSet, run: Run, encoder: Learnt) -> RunResult:
 
 
 def labels_of(graphs: GraphSet, task: str) -> tuple[Tensor, int]:
-    """What a task asks of every graph, as classes numbered from 0, [G] (-1 for none), and how many there are."""
+    """Returns the labels of a task, classes from 0, [G] (-1 for none), and the number of classes."""
     if task == "class":
         assert graphs.y is not None
         return graphs.y.cpu(), graphs.num_classes

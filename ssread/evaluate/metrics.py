@@ -1,4 +1,4 @@
-"""How good predictions are: from the true classes and the predicted probabilities of a test part to one number.
+"""Metrics: one number from the true classes and the predicted probabilities of a test part.
 
 Checking the name of a metric needs neither NumPy nor scikit-learn: they are imported where they are used.
 """
@@ -20,11 +20,11 @@ __all__ = ["METRICS", "accuracy", "macro_f1", "roc_auc", "score"]
 
 
 def accuracy(labels: np.ndarray, probabilities: np.ndarray) -> float:
-    """The share of graphs whose most probable class is the true one (ties: the first class).
+    """Returns the share of graphs whose most probable class is the true one (ties: the first class).
 
     Args:
         labels: The true classes [n].
-        probabilities: Of each class [n, C].
+        probabilities: The probability of each class [n, C].
 
     >>> import numpy as np
     >>> accuracy(np.array([0, 1]), np.array([[0.9, 0.1], [0.6, 0.4]]))
@@ -34,9 +34,9 @@ def accuracy(labels: np.ndarray, probabilities: np.ndarray) -> float:
 
 
 def roc_auc(labels: np.ndarray, probabilities: np.ndarray) -> float:
-    """The area under the ROC curve: of class 1 where there are two, else the mean over one class against the rest.
+    """Returns the area under the ROC curve: of class 1 if there are two, else the mean over one class against the rest.
 
-    The mean is over the classes that ``labels`` holds; NaN if it holds only one.
+    The mean is over the classes that occur in ``labels``; NaN if only one does.
 
     >>> import numpy as np
     >>> roc_auc(np.array([0, 0, 1]), np.array([[0.9, 0.1], [0.4, 0.6], [0.5, 0.5]]))
@@ -50,11 +50,11 @@ def roc_auc(labels: np.ndarray, probabilities: np.ndarray) -> float:
         return float("nan")
     if probabilities.shape[1] == 2:
         present = np.array([1])
-    return float(np.mean([roc_auc_score(labels == which, probabilities[:, which]) for which in present]))
+    return float(np.mean([roc_auc_score(labels == label, probabilities[:, label]) for label in present]))
 
 
 def macro_f1(labels: np.ndarray, probabilities: np.ndarray) -> float:
-    """The mean F1 of the classes that ``labels`` holds, each counting the same whatever its size.
+    """Returns the mean F1 score of the classes that occur in ``labels``, unweighted.
 
     >>> import numpy as np
     >>> macro_f1(np.array([0, 1]), np.array([[0.9, 0.1], [0.2, 0.8]]))
@@ -67,12 +67,12 @@ def macro_f1(labels: np.ndarray, probabilities: np.ndarray) -> float:
     return float(f1_score(labels, predicted, labels=np.unique(labels), average="macro", zero_division=0.0))
 
 
-#: By the names of the command line's ``--metric``.
+#: Metrics by their names on the command line (``--metric``).
 METRICS: dict[str, Metric] = {"accuracy": accuracy, "roc_auc": roc_auc, "macro_f1": macro_f1}
 
 
 def score(result: RunResult, metric: str = "accuracy") -> float:
-    """A metric of one training's test predictions; NaN where the training failed or predicted nothing."""
+    """Returns a metric of one training's test predictions; NaN if the training failed or predicted nothing."""
     import numpy as np
 
     if metric not in METRICS:

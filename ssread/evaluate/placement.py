@@ -1,4 +1,4 @@
-"""Where trainings may run, in the words of the command line; checked without torch."""
+"""Checks of the options that say where trainings run; they do not import torch."""
 
 import re
 
@@ -8,10 +8,10 @@ __all__ = ["check_placement", "check_workers"]
 
 
 def check_placement(device: str, workers: int | None = None, on: str = "here") -> None:
-    """Raises an ``InputError`` unless trainings can be asked for in these words.
+    """Raises an ``InputError`` if these options are not valid.
 
     Args:
-        device: ``auto``, ``cpu``, ``cuda`` or ``cuda:1``. Whether there is a GPU shows when it is used.
+        device: ``auto``, ``cpu``, ``cuda`` or ``cuda:1``. Whether there is a GPU is checked when it is used.
         workers: The number of worker processes; None for the default.
         on: ``here``, or a Ray cluster: ``ray`` or ``ray://host:port``.
     """

@@ -1,4 +1,4 @@
-"""A view of a comparison under way: how far, how long still, how good so far."""
+"""The progress of a comparison: trainings done, time left, validation accuracies so far."""
 
 from collections import defaultdict
 from types import TracebackType
@@ -14,7 +14,7 @@ __all__ = ["TrainingProgress"]
 class TrainingProgress:
     """Shows progress on a terminal as a bar, elsewhere as a line for every tenth of the work.
 
-    Accuracies are those on validation parts: test folds are looked at once, when all is done.
+    Accuracies are those on validation parts: test folds are evaluated once, at the end.
     """
 
     def __init__(self, title: str, console: Console):
@@ -46,7 +46,7 @@ class TrainingProgress:
         self._bar.stop()
 
     def watch(self, done: int, total: int, result: RunResult | None) -> None:
-        """Takes note of a new result; see :data:`ssread.evaluate.protocol.Watch`."""
+        """Shows a new result; see :data:`ssread.evaluate.trainer.Watch`."""
         if result is not None and result.failed:
             self._failed += 1
         elif result is not None:
@@ -59,7 +59,7 @@ class TrainingProgress:
             self._console.print(f"{self._title}: {done} of {total} trainings {self._so_far()}", highlight=False)
 
     def _so_far(self) -> str:
-        """Mean validation accuracies of what was trained so far."""
+        """The mean validation accuracies of the trainings so far."""
         means = [f"{name} {100 * sum(v) / len(v):.1f}" for name, v in sorted(self._accuracies.items())]
         failed = f", {self._failed} failed" if self._failed else ""
         return f"validation {', '.join(means)}{failed}" if means or failed else ""

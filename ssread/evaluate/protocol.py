@@ -39,14 +39,14 @@ def compare_readouts(
 ) -> Report:
     """Trains every classifier with the global readout and with SSRead, and compares them.
 
-    Results go into the store as they come; what it has already is not trained again.
+    Results are stored as they arrive; trainings that are already stored are not repeated.
 
     Args:
         graphs: The dataset.
         experiment: What is compared, and how.
-        runner: Where trainings happen.
+        runner: Where trainings run.
         store: Where results are kept.
-        watch: Told of progress: how many trainings are done, of how many, and the newest result.
+        watch: Callback, called with (done, total, result).
     """
     return compare_all(graphs, [experiment], runner, store, watch)
 
@@ -54,22 +54,22 @@ def compare_readouts(
 def compare_all(
     graphs: GraphSet, experiments: Sequence[Experiment], runner: Runner, store: Store, watch: Watch = lambda *_: None
 ) -> Report:
-    """:func:`compare_readouts` for several experiments in one report; trainings that share an encoder share it."""
+    """:func:`compare_readouts` for several experiments in one report; an encoder they share is trained once."""
     for experiment in experiments:
         _check(graphs, experiment)
     rules = {experiment_rule(experiment): experiment.learn for experiment in experiments}
     graphs = with_properties(graphs, [experiment.task for experiment in experiments if experiment.task != "class"])
     trainer = Trainer(graphs, runner, store, watch)
     to_come = sum(_still_to_come(experiment) for experiment in experiments)
-    asked = [_Asked(settled(experiment, trainer, to_come), trainer) for experiment in experiments]
-    trainer.train([pair for one in asked for pair in one.first()], later=sum(one.later() for one in asked))
-    trainer.train([pair for one in asked for pair in one.second()])
+    groups = [_Trainings(settled(experiment, trainer, to_come), trainer) for experiment in experiments]
+    trainer.train([pair for group in groups for pair in group.first()], later=sum(group.later() for group in groups))
+    trainer.train([pair for group in groups for pair in group.second()])
     rule = "; ".join(rules) if len(rules) == 1 else "; ".join(f"{learn}: {rule}" for rule, learn in rules.items())
-    return Report([cell for one in asked for cell in one.cells()], rule, experiments[0].metric)
+    return Report([cell for group in groups for cell in group.cells()], rule, experiments[0].metric)
 
 
 def trainings(experiment: Experiment, arch: str, aggr: Aggr, positions: int | None) -> list[Run]:
-    """Every seed and fold of one classifier: with SSRead of K positions, or with the global readout (None)."""
+    """Returns every seed and fold of one classifier: with SSRead of K positions, or with the global readout (None)."""
     model: dict[str, Any] = {**experiment.model_of(arch), "name": arch, "aggr": aggr}
     if positions is None:
         model["readout"] = "global"
@@ -83,7 +83,7 @@ def trainings(experiment: Experiment, arch: str, aggr: Aggr, positions: int | No
 
 
 def experiment_rule(experiment: Experiment) -> str:
-    """What the numbers of an experiment rest on, in one line: :func:`ssread.evaluate.report.selection_rule`."""
+    """Returns the protocol of an experiment in one line: see :func:`ssread.evaluate.report.selection_rule`."""
     return selection_rule(
         experiment.training,
         num_folds=experiment.folds,
@@ -97,21 +97,21 @@ def experiment_rule(experiment: Experiment) -> str:
 
 
 def best_dropout(experiments: Sequence[Experiment], valid_accuracies: Sequence[Sequence[float]]) -> Experiment:
-    """Of the experiments of :meth:`Experiment.dropouts` the one with the best mean validation accuracy (never test).
+    """Returns the one of :meth:`Experiment.dropouts` with the best mean validation accuracy (never test).
 
     Args:
         experiments: The experiments.
-        valid_accuracies: Of each one's trainings with the global readout that did not fail.
+        valid_accuracies: Those of each experiment's trainings with the global readout that did not fail.
     """
     means = [float(np.mean(group)) if len(group) else -np.inf for group in valid_accuracies]
     return experiments[int(np.argmax(means))]
 
 
 def best_positions(valid_accuracies: Sequence[Sequence[float]], base: Sequence[str] = BASE) -> int:
-    """The K of :data:`POSITIONS` with the best mean validation accuracy (never test); among equals the smaller.
+    """Returns the K of :data:`POSITIONS` with the best mean validation accuracy (never test); the smaller of equals.
 
     Args:
-        valid_accuracies: Of the trainings with each K that did not fail.
+        valid_accuracies: Those of the trainings with each K that did not fail.
         base: The classifier that was trained.
     """
     if not all(len(group) for group in valid_accuracies):
@@ -120,7 +120,7 @@ def best_positions(valid_accuracies: Sequence[Sequence[float]], base: Sequence[s
 
 
 def settled(experiment: Experiment, trainer: Trainer, later: int = 0) -> Experiment:
-    """The experiment with its dropout chosen, where that was left to validation; ``later`` more trainings follow."""
+    """Returns the experiment with its dropout chosen, if it is ``auto``; ``later`` more trainings follow."""
     candidates = experiment.dropouts()
     if len(candidates) == 1:
         return experiment
@@ -131,15 +131,15 @@ def settled(experiment: Experiment, trainer: Trainer, later: int = 0) -> Experim
 
 
 def _still_to_come(experiment: Experiment) -> int:
-    """How many trainings follow once the dropout is chosen; those of the base classifier are among the choice."""
+    """Returns how many trainings follow once the dropout is chosen; those used for the choice are not repeated."""
     cells = len([cell for cell in experiment.cells() if cell != experiment.base or experiment.dropout != "auto"])
     candidates = len(POSITIONS) if experiment.positions is None else 0
     shared = int(candidates > 0 and experiment.base in experiment.cells())
     return (cells + len(experiment.cells()) - shared + candidates) * experiment.seeds * experiment.folds
 
 
-class _Asked:
-    """The trainings one experiment asks for: first those that need no K, then those with the K that they chose."""
+class _Trainings:
+    """The trainings of one experiment: first those that do not depend on the chosen K, then those that do."""
 
     def __init__(self, experiment: Experiment, trainer: Trainer):
         self.experiment, self._trainer = experiment, trainer
@@ -148,22 +148,22 @@ class _Asked:
         self._candidates = [trainings(experiment, *experiment.base, k) for k in POSITIONS] if chosen else []
 
     def first(self) -> list[tuple[Run, Training]]:
-        """With the global readout, and with every K that is chosen from."""
+        """Returns the trainings with the global readout, and those with every candidate for K."""
         return self._paired([*self._globals, *self._candidates])
 
     def later(self) -> int:
-        """How many trainings :meth:`second` adds to these."""
+        """Returns how many trainings :meth:`second` adds to these."""
         shared = self.experiment.base if self._candidates else None
         return sum(
             len(runs) for cell, runs in zip(self.experiment.cells(), self._globals, strict=True) if cell != shared
         )
 
     def second(self) -> list[tuple[Run, Training]]:
-        """With SSRead."""
+        """Returns the trainings with SSRead."""
         return self._paired(self._ssreads)
 
     def cells(self) -> list[Cell]:
-        """What was found."""
+        """Returns the comparisons of both readouts."""
         experiment, graphs = self.experiment, self._trainer.graphs
         return [
             Cell(
@@ -202,17 +202,17 @@ class _Asked:
         return compare(self._scores(before), self._scores(after), test_to_train=ratio, margin=margin)
 
     def _scores(self, runs: Sequence[Run]) -> np.ndarray:
-        """The metric on the test folds, [seeds, folds]."""
+        """Returns the metric on the test folds, [seeds, folds]."""
         values = [score(result, self.experiment.metric) for result in self._results(runs)]
         return np.array(values).reshape(self.experiment.seeds, self.experiment.folds)
 
 
 def _check(graphs: GraphSet, experiment: Experiment) -> None:
-    """What would only come to light in the middle of the work."""
+    """Raises errors that would otherwise occur only after hours of training."""
     if graphs.y is None and experiment.learn != "supervised":
         raise InputError(
             f"{graphs.name} has no labels: {experiment.learn} learns without them (ssread.train.unsupervised.learn "
-            "gives the graph vectors), but to judge what was learnt, every graph needs a class."
+            "returns the graph vectors), but to evaluate them, every graph needs a class."
         )
     folds_of(graphs, experiment.split, experiment.folds, seed=0)
     largest = int(graphs.node_counts.max())
@@ -224,7 +224,7 @@ def _check(graphs: GraphSet, experiment: Experiment) -> None:
 
 
 def _paper(graphs: GraphSet, experiment: Experiment, arch: str, aggr: Aggr, readout: str) -> PaperResult | None:
-    """The paper's figure, where ours is of the same metric on the same dataset (and not on one of the same name)."""
+    """Returns the paper's figure if metric and dataset are the same (and not just the dataset's name)."""
     same = any(row.name == graphs.name and row.agrees_with(graphs.statistics()) for row in TABLE_1)
     comparable = same and experiment.metric == "accuracy" and experiment.task == "class"
     return paper_result(graphs.name, arch, aggr, readout, experiment.learn) if comparable else None

@@ -1,4 +1,4 @@
-"""Where trainings happen on more machines than this one: a Ray cluster (extra ``ray``)."""
+"""Trainings on several machines: a Ray cluster (extra ``ray``)."""
 
 from __future__ import annotations
 
@@ -21,40 +21,40 @@ from ssread.train.runs import Run, RunResult, Training
 
 __all__ = ["RayRunner"]
 
-#: How often a task may lose its worker or its node before it is given up.
+#: How often a task is retried after it lost its worker or its node.
 RETRIES = 5
 
 #: Seconds an address may take to answer; Ray's client tries three times.
 CONNECT_SECONDS = 3
 
-#: How often a cluster that answers may fail to let us in: a busy one may be too slow to start what serves us.
+#: How often to try to connect to a cluster that answers: a busy one may be too slow at first.
 ATTEMPTS = 3
 
-#: Seconds without a result after which the cluster is asked whether anything is left to work on.
+#: Seconds without a result after which to check that the cluster still has nodes to work on.
 LOOK_SECONDS = 30
 
-#: Seconds that tasks may take to end when they are told to.
+#: Seconds that tasks may take to end when they are cancelled.
 STOP_SECONDS = 10
 
 CLIENT_PORT = 10001
 
 
 class RayRunner:
-    """A Ray cluster: a cohort for every GPU where it has any, else single-threaded tasks of one encoder for every core.
+    """A Ray cluster: one cohort per GPU if it has any, else one single-threaded task of one encoder per core.
 
-    The dataset is sent once. A node that dies costs what ran on it a new start elsewhere. The connection is the
-    process's own, as always with Ray: one that is there is used, and ``ray.shutdown()`` ends it.
+    The dataset is sent once. If a node dies, its tasks are restarted elsewhere. As always with Ray, the
+    connection belongs to the process: an existing one is used, and ``ray.shutdown()`` ends it.
 
     Args:
         address: ``ray`` for the cluster that this machine is part of (or that the environment variable ``RAY_ADDRESS``
-            names), or one on this machine's cores where there is none; ``ray://host:port`` for a cluster elsewhere.
+            names), or for a new one on this machine if there is none; ``ray://host:port`` for a cluster elsewhere.
             Every node needs ssread.
-        say: Told in a sentence when a cohort has to be made smaller.
+        say: Called with a sentence if a cohort has to be made smaller.
     """
 
     def __init__(self, address: str = "ray", say: Callable[[str], None] = lambda _: None):
         if address != "ray" and not address.startswith("ray://"):
-            raise InputError(f"{address!r} is no address of a Ray cluster; use ray or ray://host:port.")
+            raise InputError(f"{address!r} is not a valid address of a Ray cluster; use ray or ray://host:port.")
         self.address = address
         self._ray = _connected(address)
         self._say = say
@@ -86,7 +86,7 @@ class RayRunner:
         return f"Ray cluster of {count} {unit}{'s' * (count != 1)}"
 
     def _results(self, task: Any, part: Sequence[Run]) -> list[RunResult]:
-        """What a finished task gave; what was raised in it, it raises here."""
+        """Returns the results of a finished task; an exception in it is raised here."""
         exceptions = self._ray.exceptions
         try:
             results, sentences = self._ray.get(task)
@@ -95,15 +95,15 @@ class RayRunner:
         except exceptions.RayError as error:
             names = ", ".join(f"seed {run.seed} fold {run.fold}" for run in part)
             raise InputError(
-                f"The Ray cluster lost the training of {part[0].model} ({names}) {RETRIES + 1} times and it was given "
-                f"up ({_first_line(error)}); look whether the memory of its nodes suffices, then start again."
+                f"The Ray cluster lost the training of {part[0].model} ({names}) {RETRIES + 1} times and gave up "
+                f"({_first_line(error)}); check that its nodes have enough memory, then start again."
             ) from error
         for sentence in sentences:
             self._say(sentence)
         return results
 
     def _stop(self, tasks: list[Any]) -> None:
-        """Ends tasks that run or wait. Ray now and then overlooks a task that is just about to start: asked again."""
+        """Cancels tasks. Repeats this, since Ray sometimes misses a task that is just about to start."""
         ray = self._ray
         deadline = time.monotonic() + STOP_SECONDS
         while tasks and time.monotonic() < deadline and ray.is_initialized():
@@ -112,20 +112,20 @@ class RayRunner:
             _, tasks = ray.wait(tasks, num_returns=len(tasks), timeout=1)
 
     def _units(self, resource: str) -> int:
-        """How many GPUs or CPUs the cluster has now."""
+        """Returns how many GPUs or CPUs the cluster has now."""
         return int(self._ray.cluster_resources().get(resource, 0))
 
     def _require_nodes(self) -> None:
         resource = "GPU" if self.device == "cuda" else "CPU"
         if not self._units(resource):
             raise InputError(
-                f"The Ray cluster ({self.address}) has no node with a {resource} (any more), so nothing can be trained "
-                "on it; add nodes, then start again."
+                f"The Ray cluster ({self.address}) has no node with a {resource} left to train on; "
+                "add nodes, then start again."
             )
 
 
 def shares(runs: Sequence[Run], gpus: int) -> list[list[Run]]:
-    """Runs of equal shape together, but no more of them than an even share of all for each GPU."""
+    """Groups runs of equal shape, but no more in a group than an even share for each GPU."""
     most = -(-len(by_encoder(runs)) // max(gpus, 1))
     return [
         [run for part in group[piece::pieces] for run in part]
@@ -138,22 +138,22 @@ def shares(runs: Sequence[Run], gpus: int) -> list[list[Run]]:
 def _train_on_node(
     graphs: GraphSet, runs: Sequence[Run], training: Training, device: str
 ) -> tuple[list[RunResult], list[str]]:
-    """What a node does: trains, and hands back the results and what there is to say about it."""
+    """Trains on a node; returns the results, and the sentences for the user."""
     sentences: list[str] = []
     torch.set_num_threads(1)
     return train_cohort(graphs, runs, training, device, sentences.append), sentences
 
 
 def import_ray() -> Any:
-    """The ``ray`` package, told to be quiet and quick: what it reads from the environment, it reads once, here."""
-    wishes = {
-        "RAY_USAGE_STATS_ENABLED": "0",  # a cluster started here tells nobody
-        "RAY_DEDUP_LOGS_SKIP_REGEX": ".",  # the only way to keep news of dying nodes off the standard output
-        "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # Ray's coming default; without it, it warns
+    """Imports ``ray`` with settings that make it quiet and quick; it reads them once, when it is imported."""
+    settings = {
+        "RAY_USAGE_STATS_ENABLED": "0",  # a cluster started here sends no usage statistics
+        "RAY_DEDUP_LOGS_SKIP_REGEX": ".",  # the only way to keep messages about dying nodes off the standard output
+        "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # Ray's future default; avoids a warning
         "RAY_CLIENT_INITIAL_CONNECTION_TIMEOUT_S": str(CONNECT_SECONDS),
         "RAY_CLIENT_MAX_CONNECTION_TIMEOUT_S": str(CONNECT_SECONDS),
     }
-    for name, value in wishes.items():
+    for name, value in settings.items():
         os.environ.setdefault(name, value)
     try:
         import ray
@@ -163,13 +163,13 @@ def import_ray() -> Any:
 
 
 def _connected(address: str) -> Any:
-    """The ``ray`` package, connected."""
+    """Returns the ``ray`` package, connected to a cluster."""
     ray = import_ray()
     if ray.is_initialized():
         if address == "ray":
             return ray
         raise InputError(
-            f"This process is connected to a Ray cluster already; use the address ray for that one, or call "
+            f"This process is already connected to a Ray cluster; use the address ray for that one, or call "
             f"ray.shutdown() before connecting to {address}."
         )
     target = os.environ.get("RAY_ADDRESS", "") if address == "ray" else address
@@ -189,7 +189,7 @@ def _connected(address: str) -> Any:
 
 
 def _require_answer(target: str) -> None:
-    """Fails within seconds where nobody listens; Ray itself would try for minutes."""
+    """Raises an error within seconds if nothing listens; Ray itself would try for minutes."""
     if ":" not in target:
         return
     parts = urlsplit(target if "://" in target else f"ray://{target}")
@@ -198,13 +198,13 @@ def _require_answer(target: str) -> None:
     except ValueError:
         host = None
     if not host:
-        raise InputError(f"{target!r} is no address of a Ray cluster; use ray or ray://host:port.")
+        raise InputError(f"{target!r} is not a valid address of a Ray cluster; use ray or ray://host:port.")
     try:
         socket.create_connection((host, port), timeout=CONNECT_SECONDS).close()
     except OSError as error:
         raise InputError(
             f"No Ray cluster answers at {target} ({error}); start one there with "
-            f"`ray start --head --ray-client-server-port {port}`, or mend the address."
+            f"`ray start --head --ray-client-server-port {port}`, or fix the address."
         ) from None
 
 

@@ -1,4 +1,4 @@
-"""Comparisons as people and programs read them: a table for the terminal, Markdown, JSON."""
+"""Reports of comparisons: a table for the terminal, Markdown, JSON."""
 
 import math
 from collections.abc import Sequence
@@ -24,13 +24,13 @@ __all__ = ["Cell", "Report", "TableCell", "model_name", "selection_rule"]
 
 @dataclass(frozen=True)
 class TableCell:
-    """A cell of a table: what it compares, and what the paper has there.
+    """A cell of a table: what it compares, and the paper's figures.
 
     Attributes:
-        dataset: Its name.
+        dataset: The dataset's name.
         arch: The architecture's name.
         aggr: The aggregation, ``max+mean`` for several.
-        paper_global: The paper's figure for the global readout, where it has one.
+        paper_global: The paper's figure for the global readout, if it has one.
         paper_ssread: The paper's figure for SSRead.
         learn: What the encoders learn from.
         task: What is predicted.
@@ -46,7 +46,7 @@ class TableCell:
 
     @property
     def model(self) -> str:
-        """The model in a few words."""
+        """A short description of the model."""
         return model_name(self.arch, self.learn, self.task)
 
 
@@ -56,7 +56,7 @@ class Cell(TableCell):
 
     Attributes:
         num_positions: The K of SSRead.
-        comparison: What was measured, as a share (0.87).
+        comparison: The results, as fractions (0.87).
     """
 
     num_positions: int
@@ -64,7 +64,7 @@ class Cell(TableCell):
 
 
 def model_name(arch: str, learn: str = "supervised", task: str = "class") -> str:
-    """A model in a few words: its architecture, with what it learnt from and predicts where that says something.
+    """Describes a model: its architecture, with what it learns from and predicts if that is not the default.
 
     >>> model_name("gcn"), model_name("gin", "graphcl"), model_name("gin", task="rings")
     ('gcn', 'gin by graphcl', 'gin, supervised, to rings')
@@ -86,12 +86,12 @@ def selection_rule(
     dropout_chosen: bool = False,
     split: str = "random",
 ) -> str:
-    """What every printed number rests on, in one line.
+    """Returns the protocol behind every printed number, in one line.
 
     Args:
         training: How the models were trained.
-        num_folds: Of the cross-validation.
-        num_seeds: How often it was repeated.
+        num_folds: The number of folds.
+        num_seeds: How often the cross-validation was repeated.
         positions_chosen: Whether K was chosen by validation accuracy, or given.
         learn: What the encoders learnt from.
         task: What was predicted.
@@ -143,7 +143,7 @@ class Report:
 
     @property
     def counts(self) -> dict[str, int]:
-        """In how many cells SSRead is better, by each test, and the paper's counts of the same cells."""
+        """In how many cells SSRead is better, by each test, and the paper's counts for the same cells."""
         found = [
             (cell.comparison.difference > 0, cell.comparison, p) for cell, p in zip(self.cells, self.holm, strict=True)
         ]
@@ -163,7 +163,7 @@ class Report:
 
     @property
     def notes(self) -> list[str]:
-        """What a reader has to know about the numbers, the selection rule first."""
+        """What a reader needs to know about the numbers, the selection rule first."""
         comparisons = [cell.comparison for cell in self.cells]
         over = " or ".join(
             sorted({c.baseline.sd_over for c in comparisons} | {c.candidate.sd_over for c in comparisons})
@@ -188,7 +188,7 @@ class Report:
         return notes
 
     def table(self) -> Table:
-        """For the terminal, from 80 columns on: a few lines per cell, as the headings say."""
+        """Returns a table for terminals of 80 columns or more, with a few lines per cell."""
         several = len(self.cells) > 1
         caption = escape("\n".join(self.notes))
         table = Table(box=box.SIMPLE, leading=1, pad_edge=False, caption=caption, caption_justify="left")
@@ -211,7 +211,7 @@ class Report:
         return table
 
     def markdown(self) -> str:
-        """For a document: the table, the counts beside the paper's, the notes."""
+        """Returns Markdown: the table, the counts beside the paper's, the notes."""
         headings = ["dataset", "model", "aggregation", "K", "paper GRead", "paper SSRead", "GRead", "SSRead"]
         headings += ["difference, 95 % interval", "p", "corrected p", "Holm p", "finding"]
         rows = [
@@ -242,7 +242,7 @@ class Report:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """For programs: plain values ready for JSON, shares in percent, None where there is no number."""
+        """Returns plain values ready for JSON, fractions in percent, None for NaN."""
         cells = []
         for cell, holm_p in zip(self.cells, self.holm, strict=True):
             found = cell.comparison

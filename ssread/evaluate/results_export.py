@@ -1,4 +1,4 @@
-"""The results store as files for other programs and for documents: CSV, Markdown, LaTeX."""
+"""Exports of the results store: CSV, Markdown, LaTeX."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ IN_COLUMNS = ("name", "readout", "aggr", "num_positions")  # model arguments tha
 
 
 def export(store: Store, path: str | os.PathLike[str]) -> None:
-    """Write a store's results to ``path``, all or nothing, in the format its ending names.
+    """Writes a store's results to ``path``, all or nothing, in the format of its extension.
 
     Args:
-        store: Where they are.
-        path: ``.csv`` gives a row per training with all settings; ``.md`` and ``.tex``, which are for reading, a row
-            per table cell: mean and standard deviation of the test accuracy in percent, as in :func:`results_by_cell`.
+        store: The results store.
+        path: ``.csv`` has a row per training with all settings; ``.md`` and ``.tex``, which are for reading, have a
+            row per table cell: mean and standard deviation of the test accuracy in percent (:func:`results_by_cell`).
     """
     check_export(path)
     write_text(Path(path), WRITERS[Path(path).suffix.lower()](store))
 
 
 def check_export(path: str | os.PathLike[str]) -> None:
-    """Raises an ``InputError`` unless :func:`export` can write a file with this ending."""
+    """Raises an ``InputError`` unless :func:`export` can write a file with this extension."""
     if Path(path).suffix.lower() not in WRITERS:
-        raise InputError(f"{path} cannot be written: its ending must be one of {', '.join(WRITERS)}.")
+        raise InputError(f"{path} cannot be written: its extension must be one of {', '.join(WRITERS)}.")
 
 
 def results_by_cell(table: pd.DataFrame) -> pd.DataFrame:
-    """The test accuracy of each table cell, from :meth:`Store.table`: a row for all seeds and folds of one setting."""
-    import pandas as pd  # takes a second, which whoever names a wrong file need not wait for
+    """Returns the test accuracy of each table cell: a row for all seeds and folds of the same settings."""
+    import pandas as pd  # takes a second: a wrong file name is reported before
 
     from ssread.evaluate.statistics import summarize
 
@@ -82,10 +82,10 @@ def _as_markdown(cells: pd.DataFrame) -> str:
 
 
 def _settings(run: str, training: str) -> str:
-    """What is not in a column and not the default, so that cells that differ in nothing else can be told apart."""
+    """Returns settings without a column that are not the default, to tell otherwise equal cells apart."""
     others = {name: value for name, value in json.loads(run)["model"].items() if name not in IN_COLUMNS}
-    usual = dataclasses.asdict(Training())
-    others |= {name: value for name, value in json.loads(training).items() if usual.get(name) != value}
+    defaults = dataclasses.asdict(Training())
+    others |= {name: value for name, value in json.loads(training).items() if defaults.get(name) != value}
     return ", ".join(f"{name}={value}" for name, value in sorted(others.items()))
 
 

@@ -23,20 +23,20 @@ __all__ = ["CPURunner", "GPURunner", "Runner", "cohorts", "local_device", "make_
 
 
 class Runner(Protocol):
-    """Trains runs somewhere and hands the results over as they come, in any order."""
+    """Trains runs somewhere and yields the results as they arrive, in any order."""
 
-    #: What the trainings run on, for people and for the store.
+    #: What the trainings run on, as shown and stored.
     device: str
 
     def train(self, graphs: GraphSet, runs: Sequence[Run], training: Training) -> Iterator[RunResult]:
-        """One result per run. Closing the iterator stops what is still under way."""
+        """Yields one result per run. Closing the iterator stops the trainings that still run."""
 
 
 class CPURunner:
-    """Single-threaded worker processes, one encoder each: two such give twice the work of one, two threads do not.
+    """Single-threaded worker processes, one encoder each: two of them are twice as fast as one, two threads are not.
 
     Args:
-        workers: How many; by default one per core.
+        workers: The number of processes; by default one per core.
     """
 
     device = "cpu"
@@ -58,22 +58,22 @@ class CPURunner:
 
 
 class GPURunner:
-    """All runs of equal shape as one stack of models, as many as the memory holds; several stacks at a time.
+    """Stacks of models of equal shape, as large as memory allows; several stacks at a time.
 
-    While one stack is being built, judged or recorded, the others fill the GPU.
+    While one stack is being built, evaluated or recorded, the others keep the GPU busy.
 
     Args:
         device: For example ``cuda`` or ``cuda:1``.
-        say: Told in a sentence when a cohort has to be made smaller, or the GPU cannot be used as it should.
+        say: Called with a sentence if a cohort has to be made smaller, or the GPU cannot be used as intended.
         workers: How many stacks are trained at a time, each in a process of its own; by default up to 3.
     """
 
     def __init__(self, device: str = "cuda", say: Callable[[str], None] = lambda _: None, workers: int | None = None):
         if not torch.cuda.is_available():
-            raise InputError(f"There is no GPU that torch can use, so --device {device} cannot be had; use cpu.")
+            raise InputError(f"There is no GPU that torch can use for --device {device}; use cpu.")
         check_workers(workers)
         if (why := kernels.missing()) is not None:
-            say(f"{why[0].upper()}{why[1:]}: plain torch code does the fused kernels' work, several times slower.")
+            say(f"{why[0].upper()}{why[1:]}: plain torch code replaces the fused kernels, several times slower.")
         self.device = device
         self.workers = workers or min(cpu_count(), 3)
         self._say = say
@@ -88,8 +88,8 @@ class GPURunner:
         with saved_for_workers(graphs) as path:
             pool = Parallel(n_jobs=min(self.workers, len(stacks)), backend="loky", return_as="generator_unordered")
             task = delayed(_train_stack_in_worker)
-            for results, said in pool(task(path, stack, training, self.device, os.getpid()) for stack in stacks):
-                for sentence in said:
+            for results, sentences in pool(task(path, stack, training, self.device, os.getpid()) for stack in stacks):
+                for sentence in sentences:
                     self._say(sentence)
                 yield from results
 
@@ -98,7 +98,7 @@ class GPURunner:
 
 
 def make_runner(device: str, workers: int | None, on: str, say: Callable[[str], None]) -> Runner:
-    """Where trainings happen, from the words of the command line."""
+    """Makes the runner that the options of the command line describe."""
     check_placement(device, workers, on)
     if on != "here":
         from ssread.evaluate.ray_runner import RayRunner
@@ -112,12 +112,12 @@ def make_runner(device: str, workers: int | None, on: str, say: Callable[[str], 
 
 
 def local_device(runner: Runner) -> str:
-    """Where work of this process itself runs: on the runner's GPU if this machine has it, else on the CPU."""
+    """Returns where this process itself computes: on the runner's GPU if this machine has it, else on the CPU."""
     return runner.device if runner.device == "cpu" or torch.cuda.is_available() else "cpu"
 
 
 def cohorts(runs: Sequence[Run]) -> list[list[Run]]:
-    """Runs whose models have equal shapes, together: those that differ in the seed, the fold and the task alone."""
+    """Groups runs whose models have equal shapes: those that differ only in the seed, the fold and the task."""
     groups: dict[str, list[Run]] = {}
     for run in runs:
         groups.setdefault(repr((run.learn, sorted(run.model.items(), key=repr))), []).append(run)
@@ -127,25 +127,25 @@ def cohorts(runs: Sequence[Run]) -> list[list[Run]]:
 def train_cohort(
     graphs: GraphSet, runs: Sequence[Run], training: Training, device: str, say: Callable[[str], None]
 ) -> list[RunResult]:
-    """Trains runs of equal shape together; where memory does not suffice, each half on its own."""
+    """Trains runs of equal shape together; if memory does not suffice, one half after the other."""
     encoders = by_encoder(runs)
     try:
         return train_and_judge(graphs, runs, training, device, say)
     except torch.OutOfMemoryError:
         if len(encoders) == 1:
             raise InputError(
-                f"One model does not fit into the memory of {device}; a smaller --batch-size may help."
+                f"A single model does not fit into the memory of {device}; a smaller --batch-size may help."
             ) from None
     torch.cuda.empty_cache()
     half = (len(encoders) + 1) // 2
-    say(f"{len(encoders)} models do not fit into the memory of {device} at once; going on with {half}.")
+    say(f"{len(encoders)} models do not fit into the memory of {device} at once; continuing with {half} at a time.")
     parts = ([run for group in part for run in group] for part in (encoders[:half], encoders[half:]))
     return [result for part in parts for result in train_cohort(graphs, part, training, device, say)]
 
 
 @contextmanager
 def saved_for_workers(graphs: GraphSet) -> Iterator[str]:
-    """The path of a copy of the graphs that worker processes can map into their memory, while it lasts."""
+    """Yields the path of a temporary copy of the graphs that worker processes can memory-map."""
     with tempfile.TemporaryDirectory(prefix="ssread-") as folder:
         path = Path(folder) / "graphs"
         graphs.save(path)
@@ -156,8 +156,8 @@ def _train_stack_in_worker(
     path: str, runs: Sequence[Run], training: Training, device: str, parent: int
 ) -> tuple[list[RunResult], list[str]]:
     as_worker(parent)
-    said: list[str] = []
-    return train_cohort(_load(path), runs, training, device, said.append), said
+    sentences: list[str] = []
+    return train_cohort(_load(path), runs, training, device, sentences.append), sentences
 
 
 def _train_in_worker(path: str, runs: Sequence[Run], training: Training, parent: int) -> list[RunResult]:

@@ -1,4 +1,4 @@
-"""What the numbers of a protocol say: means, intervals, paired tests, and a verdict in words."""
+"""Statistics of a comparison: means, intervals, paired tests, and a verdict in words."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,11 +20,11 @@ class Summary:
 
     Attributes:
         mean: The mean over seeds of the mean over folds.
-        sd: The standard deviation of the seeds' means, which the paper prints; of the folds where there is one seed.
-        sd_over: Which of them: ``seeds`` or ``folds``.
-        interval: The 95 % t interval of the mean that this deviation gives; NaN where it is 0.
-        runs: How many trainings ended.
-        failed: How many did not, and are left out.
+        sd: The standard deviation of the seeds' means, as in the paper; of the folds if there is one seed.
+        sd_over: What the deviation is over: ``seeds`` or ``folds``.
+        interval: The 95 % t interval of the mean by this deviation; NaN if it is 0.
+        runs: How many trainings succeeded.
+        failed: How many failed, and are left out.
     """
 
     mean: float
@@ -43,16 +43,16 @@ class Comparison:
         baseline: The global readout's result.
         candidate: SSRead's result.
         difference: Mean over the pairs of candidate minus baseline.
-        interval: Its 95 % interval, by the corrected test; NaN where the pairs show no spread.
-        p: Of the paired t-test over the pairs, as in the paper. Too small in general, for the training parts overlap.
-        corrected_p: Of the corrected resampled t-test, which allows for that.
-        pairs: How many (seed, fold) pairs both readouts ended.
+        interval: Its 95 % interval, by the corrected test; NaN if the pairs show no spread.
+        p: The p-value of the paired t-test, as in the paper. It is too small in general, as training parts overlap.
+        corrected_p: The p-value of the corrected resampled t-test, which allows for that.
+        pairs: For how many (seed, fold) pairs both trainings succeeded.
         wins: In how many the candidate is better.
         ties: In how many both are equal.
         names: What baseline and candidate are called.
         margin: Differences up to this one count as equal.
-        equal_p: Of two one-sided tests (Schuirmann 1987), with the variance of the corrected test: that the difference
-            lies beyond the margin on either side. Small where both are shown to be equal within the margin.
+        equal_p: The p-value of two one-sided tests (Schuirmann 1987) with the variance of the corrected test. The null
+            hypothesis is a difference beyond the margin; a small p shows that both are equal within the margin.
     """
 
     baseline: Summary
@@ -70,8 +70,8 @@ class Comparison:
 
     @property
     def finding(self) -> str:
-        """In a few words: ``better`` or ``worse`` by the corrected test; else ``equal within`` the margin where that is
-        shown; else ``perhaps better`` or ``perhaps worse`` by the paired test alone; else ``undecided``."""
+        """The result in a few words: ``better`` or ``worse`` by the corrected test; else ``equal within`` the margin if
+        that is shown; else ``perhaps better`` or ``perhaps worse`` by the paired test alone; else ``undecided``."""
         if self.pairs < 2:
             return "too few pairs"
         direction = "better" if self.difference > 0 else "worse"
@@ -107,7 +107,7 @@ def _in_points(margin: float) -> str:
 
 
 def format_p(p: float) -> str:
-    """A p-value the way it is printed: without the leading zero, one or two digits that count.
+    """Formats a p-value: without the leading zero, with one or two significant digits.
 
     >>> format_p(0.0312), format_p(0.00421), format_p(1e-9), format_p(1.0)
     ('.03', '.004', '< .001', '1')
@@ -126,10 +126,10 @@ def _equals(p: float) -> str:
 
 
 def summarize(scores: ArrayLike) -> Summary:
-    """Sum up one readout.
+    """Summarises the results of one readout.
 
     Args:
-        scores: The metric of each training [seeds, folds]; NaN where one failed.
+        scores: The metric of each training [seeds, folds]; NaN if it failed.
     """
     values = _matrix(scores)
     finished = np.isfinite(values)
@@ -151,12 +151,12 @@ def compare(
     names: tuple[str, str] = ("GRead", "SSRead"),
     margin: float = MARGIN,
 ) -> Comparison:
-    """Compare two readouts that were trained on the same folds with the same seeds.
+    """Compares two readouts that were trained on the same folds with the same seeds.
 
     Args:
-        baseline: The metric of the global readout [seeds, folds]; NaN where a training failed.
+        baseline: The metric of the global readout [seeds, folds]; NaN if a training failed.
         candidate: The metric of SSRead, of the same shape.
-        test_to_train: Graphs in a test part over graphs that are trained on, by default :func:`fold_ratio` with a
+        test_to_train: The ratio of test graphs to training graphs, by default :func:`fold_ratio` with a
             validation part of a tenth. The corrected resampled t-test (Nadeau and Bengio 2003; for repeated
             cross-validation Bouckaert and Frank 2004) takes the variance of the mean of n differences as
             (1/n + this ratio) times theirs.
@@ -168,7 +168,9 @@ def compare(
     """
     before, after = _matrix(baseline), _matrix(candidate)
     if before.shape != after.shape:
-        raise InputError(f"Paired results have one shape [seeds, folds]; found {before.shape} and {after.shape}.")
+        raise InputError(
+            f"Paired results must have the same shape [seeds, folds]; found {before.shape} and {after.shape}."
+        )
     ratio = fold_ratio(before.shape[1]) if test_to_train is None else test_to_train
     differences = (after - before)[np.isfinite(before) & np.isfinite(after)]
     pairs = len(differences)
@@ -193,7 +195,7 @@ def compare(
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's step-down correction: below ALPHA what remains significant among so many tests (NaN is not a test).
+    """Returns p-values after Holm's step-down correction for the number of tests (NaN is not a test).
 
     >>> holm([0.01, 0.04, 0.03, 0.005])
     [0.03, 0.06, 0.06, 0.02]
@@ -210,12 +212,12 @@ def holm(p_values: Sequence[float]) -> list[float]:
 def _matrix(scores: ArrayLike) -> np.ndarray:
     values = np.asarray(scores, dtype=float)
     if values.ndim != 2:
-        raise InputError(f"Results are given as [seeds, folds]; found an array of shape {values.shape}.")
+        raise InputError(f"Results must have the shape [seeds, folds]; found an array of shape {values.shape}.")
     return values
 
 
 def _deviation(values: np.ndarray) -> float:
-    """The sample standard deviation; exactly 0 where all values are equal but for rounding."""
+    """Returns the sample standard deviation; exactly 0 if all values are equal up to rounding."""
     if len(values) < 2:
         return NOTHING
     sd = float(values.std(ddof=1))
@@ -223,18 +225,18 @@ def _deviation(values: np.ndarray) -> float:
 
 
 def _p_value(mean: float, error: float, count: int) -> float:
-    """Two-sided, of a t statistic; without spread there is none, and how often chance gives equal signs stands in."""
+    """Returns the two-sided p of a t statistic; without spread, the probability that all signs are equal by chance."""
     if count < 2 or not np.isfinite(error):
         return NOTHING
     if error == 0:
         return 1.0 if mean == 0 else 0.5 ** (count - 1)
-    from scipy import stats  # takes a second: not before it is needed
+    from scipy import stats  # takes a second to import
 
     return float(2 * stats.t.sf(abs(mean) / error, count - 1))
 
 
 def _equal_p(mean: float, error: float, count: int, margin: float) -> float:
-    """The larger p of two one-sided t-tests; without spread, how often chance gives so many equal signs stands in."""
+    """Returns the larger p of two one-sided t-tests; without spread, the probability of equal signs by chance."""
     from scipy import stats
 
     if count < 2 or not np.isfinite(error):
@@ -245,7 +247,7 @@ def _equal_p(mean: float, error: float, count: int, margin: float) -> float:
 
 
 def _interval(mean: float, error: float, count: int) -> tuple[float, float]:
-    if count < 2 or not np.isfinite(error) or error == 0:  # a t interval of no spread would claim certainty
+    if count < 2 or not np.isfinite(error) or error == 0:  # a t interval without spread would claim certainty
         return NOTHING, NOTHING
     from scipy import stats
 

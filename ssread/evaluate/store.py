@@ -1,4 +1,4 @@
-"""The results store: one SQLite file with a row per training, safe against kills and shared by processes."""
+"""The results store: one SQLite file with a row per training, safe if a process is killed, shared by processes."""
 
 import dataclasses
 import io
@@ -22,20 +22,20 @@ from ssread.train.runs import RunResult, Training
 
 __all__ = ["Store"]
 
-MAY_BE_NAN = ("valid_accuracy", "valid_loss", "test_accuracy")  # which SQLite keeps as NULL
+MAY_BE_NAN = ("valid_accuracy", "valid_loss", "test_accuracy")  # SQLite stores NaN as NULL
 ORDER = "dataset, fingerprint, arch, readout, aggr, num_positions, seed, fold, key"
 CHOSEN = "key IN (SELECT value FROM json_each(?))"
 
 
 class Store:
-    """Results in one file.
+    """The results of trainings, in one file.
 
-    Every result is written by one statement, which SQLite (in WAL mode) does wholly or not at all, so a process
-    killed at any moment leaves a valid file with every result added before. Several processes may write: they wait
-    for each other, and of two results for the same training the first stays.
+    Every result is written by one statement, which is atomic in SQLite (in WAL mode). So a process killed at any moment
+    leaves a valid file with every result added before. Several processes may write: they wait for each other, and of
+    two results for the same training the first is kept.
 
     Args:
-        path: The file; made, with its folder, where there is none.
+        path: The file; created, with its folder, if it does not exist.
         timeout: For how many seconds to wait while another process writes.
     """
 
@@ -57,11 +57,11 @@ class Store:
         return f"Store({str(self.path)!r}, {len(self)} runs)"
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Closes the file."""
         self._connection.close()
 
     def add(self, dataset: DatasetId, result: RunResult, training: Training, device: str) -> bool:
-        """Keep a result, whether the training ended or failed; False if the store had one for this training."""
+        """Stores a result, also of a training that failed; returns False if this training is already stored."""
         run, model = result.run, result.run.model
         readout, arch = model.get("readout", "ssread"), model["name"]
         row: dict[str, Any] = {
@@ -98,11 +98,11 @@ class Store:
             return self._connection.execute(sql, [*row.values()]).rowcount == 1
 
     def merge(self, path: str | os.PathLike[str]) -> int:
-        """Take over the results of another file, such as another machine's; gives how many this one did not have."""
+        """Adds the results of another file, such as another machine's; returns how many were new."""
         check_results_file(path)
         names = ", ".join(COLUMNS)
         take = f"INSERT INTO runs ({names}) SELECT {names} FROM other.runs WHERE true ON CONFLICT (key) DO NOTHING"
-        Store(path).close()  # says in a sentence what is wrong with it
+        Store(path).close()  # raises an InputError if it is not a results store
         with errors_as_sentences(Path(path), self.timeout):
             self._connection.execute("ATTACH DATABASE ? AS other", [str(path)])
             try:
@@ -111,23 +111,23 @@ class Store:
                 self._connection.execute("DETACH DATABASE other")
 
     def has(self, keys: Iterable[str]) -> set[str]:
-        """Which of these trainings need not be done again; a failed one would fail again."""
+        """Returns which of these trainings are stored, failed ones included: they would fail again."""
         return {key for (key,) in self._rows(f"SELECT key FROM runs WHERE {CHOSEN}", json.dumps([*keys]))}
 
     def results(self, keys: Iterable[str]) -> dict[str, RunResult]:
-        """The results of these trainings, as they were added; those that are not there are left out."""
+        """Returns the stored results of these trainings; trainings that are not stored are left out."""
         columns = "run, best_epoch, epochs, valid_accuracy, valid_loss, seconds, failed, predictions, curves"
         rows = self._rows(f"SELECT key, {columns} FROM runs WHERE {CHOSEN} ORDER BY {ORDER}", json.dumps([*keys]))
         return {key: self._result(key, *rest) for key, *rest in rows}
 
     def table(self) -> pd.DataFrame:
-        """One row per training, without predictions and curves, in an order that does not depend on when they ended."""
+        """Returns one row per training, without predictions and curves, in an order that does not depend on time."""
         columns = [name for name, kind in COLUMNS.items() if not kind.startswith("BLOB")]
         rows = self._rows(f"SELECT {', '.join(columns)} FROM runs ORDER BY {ORDER}")
         try:
             return pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(MAY_BE_NAN, float))
         except (ValueError, TypeError) as error:
-            raise InputError(f"{self.path} is damaged ({error}): restore a copy.") from None
+            raise InputError(f"{self.path} is damaged ({error}): restore a backup.") from None
 
     def _rows(self, sql: str, *arguments: Any) -> list[tuple]:
         with errors_as_sentences(self.path, self.timeout):
@@ -147,28 +147,28 @@ class Store:
         curves: bytes,
     ) -> RunResult:
         try:
-            tested, course = _unpack(predictions), _unpack(curves)
+            test, values_by_curve = _unpack(predictions), _unpack(curves)
             return RunResult(
                 run_of(json.loads(run)),
                 best_epoch,
                 epochs,
                 _number(valid_accuracy),
                 _number(valid_loss),
-                tested["ids"],
-                tested["labels"],
-                tested["probabilities"],
-                {name: values.tolist() for name, values in course.items()},
+                test["ids"],
+                test["labels"],
+                test["probabilities"],
+                {name: values.tolist() for name, values in values_by_curve.items()},
                 seconds,
                 failed,
             )
         except Exception as error:  # damaged bytes make zipfile, zlib, numpy and json raise more than can be listed
             raise InputError(
-                f"The run {key} in {self.path} is damaged ({type(error).__name__}: {error}): restore a copy."
+                f"The run {key} in {self.path} is damaged ({type(error).__name__}: {error}): restore a backup."
             ) from None
 
 
 def aggregation_name(arch: str, aggr: str | Iterable[str] | None) -> str:
-    """How an aggregation is written in tables: ``max+mean`` for several, the architecture's own for ``None``.
+    """Returns the name of an aggregation in tables: ``max+mean`` for several, the architecture's own for ``None``.
 
     >>> aggregation_name("sagpool", None), aggregation_name("gcn", "sum")
     ('max+mean', 'sum')

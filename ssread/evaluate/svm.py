@@ -1,7 +1,7 @@
-"""A linear support vector machine for several values of C, exactly and fast.
+"""A fast and exact linear support vector machine for several values of C.
 
 The vectors of graph encoders are so strongly correlated that scikit-learn's ``LinearSVC``, whose problem this solves,
-takes minutes for one fit with a large C where the whole path takes half a second here.
+takes minutes for one fit with a large C, while the whole path takes half a second here.
 """
 
 import torch
@@ -9,39 +9,39 @@ from torch import Tensor
 
 __all__ = ["svm_path"]
 
-#: The most Newton steps for one C, and the most halvings of one.
+#: The maximum number of Newton steps for one C, and of halvings of a step.
 STEPS, HALVINGS = 50, 30
 
 
 def svm_path(vectors: Tensor, members: Tensor, sign: Tensor, costs: Tensor) -> Tensor:
-    r"""Decision scores of all graphs by fits to some of them, one for every C, [G, c].
+    r"""Fits an SVM to some graphs for every C, and returns the decision scores of all graphs, [G, c].
 
     .. math:: \min_w \; \tfrac{1}{2} \lVert w \rVert^2 + C \sum_i \max(0, 1 - s_i \, w \cdot x_i)^2
 
     The intercept is a weight like the others, as in ``LinearSVC``. Vectors are standardised by the graphs that are
-    fitted to; a channel that is constant there counts as 0. The loss is quadratic while the same graphs are at fault:
-    Newton's method (`"A Modified Finite Newton Method for Fast Solution of Large Scale Linear SVMs"
-    <https://jmlr.org/papers/v6/keerthi05a.html>`_) ends at the minimum itself, and as the curvature is a sum over those
-    graphs, a step costs no more than the graphs that changed sides since the last one.
+    fitted to; a channel that is constant there is set to 0. The loss is quadratic while the same graphs violate
+    the margin: Newton's method (`"A Modified Finite Newton Method for Fast Solution of Large Scale Linear SVMs"
+    <https://jmlr.org/papers/v6/keerthi05a.html>`_) ends at the exact minimum. The curvature is a sum over those graphs,
+    so a step only adds and subtracts the graphs that changed sides since the last one.
 
     Args:
         vectors: Graph vectors, [G, D].
         members: The graphs that are fitted to, [n].
-        sign: Their sides, 1 or -1, [n].
-        costs: What errors cost, C, rising, [c].
+        sign: Their classes, 1 or -1, [n].
+        costs: The values of C, ascending, [c].
     """
     x = _coordinates(vectors.double(), members)
     fitted, sign = x[members], sign.double()
     weights, eye = x.new_zeros(x.size(1)), torch.eye(x.size(1), dtype=x.dtype, device=x.device)
-    curvature, at_fault = torch.zeros_like(eye), torch.zeros_like(sign, dtype=torch.bool)
+    curvature, violating = torch.zeros_like(eye), torch.zeros_like(sign, dtype=torch.bool)
     scores = []
     for C in costs.double():
         for _ in range(STEPS):
             slack = 1 - sign * (fitted @ weights)
             now = slack > 0
-            curvature = curvature + _products(fitted, now & ~at_fault) - _products(fitted, at_fault & ~now)
-            at_fault = now
-            # The minimum if these were at fault for good.
+            curvature = curvature + _products(fitted, now & ~violating) - _products(fitted, violating & ~now)
+            violating = now
+            # The minimum if exactly these graphs violated the margin.
             right = (fitted.T @ (sign * now)).unsqueeze(1)
             minimum = torch.cholesky_solve(right, torch.linalg.cholesky(curvature + eye / (2 * C))).squeeze(1)
             step = minimum - weights
@@ -55,7 +55,7 @@ def svm_path(vectors: Tensor, members: Tensor, sign: Tensor, costs: Tensor) -> T
 
 
 def _coordinates(vectors: Tensor, members: Tensor) -> Tensor:
-    """Standardised vectors with a constant channel; where graphs are fewer than channels, within their span alone."""
+    """Standardises vectors and adds a constant channel; projects to the span of ``members`` if they are fewer."""
     part = vectors[members]
     mean, deviation = part.mean(dim=0), part.std(dim=0, correction=0)
     varies = deviation > 1e-6 * part.abs().amax(dim=0)
@@ -73,7 +73,7 @@ def _products(x: Tensor, rows: Tensor) -> Tensor:
 
 
 def _length(weights: Tensor, step: Tensor, slack: Tensor, moved: Tensor, C: Tensor) -> float:
-    """How far to go along a step: the first of 1, 1/2, 1/4, ... that costs no more than standing still."""
+    """Returns the length of a step: the first of 1, 1/2, 1/4, ... that does not increase the cost."""
 
     def cost(length: float) -> float:
         errors = (slack - length * moved).clamp(min=0).square().sum()

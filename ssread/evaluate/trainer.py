@@ -1,4 +1,4 @@
-"""The way of trainings into the results store: what it has is not trained again."""
+"""Trains runs into the results store; trainings that are already stored are not repeated."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ssread.train.runs import Run, RunResult, Training
 
 __all__ = ["Trainer", "Watch"]
 
-#: Callback, called with (done, total, result): once before anything is trained, without a result, then for every one.
+#: Callback, called with (done, total, result): once at the start, with None, then for every result.
 Watch = Callable[[int, int, RunResult | None], None]
 
 
@@ -22,8 +22,8 @@ class Trainer:
     Args:
         graphs: The dataset.
         runner: Where trainings run.
-        store: Where results are kept, as they come.
-        watch: Called for every result.
+        store: Where results are kept, as they arrive.
+        watch: Callback, called with (done, total, result).
     """
 
     def __init__(self, graphs: GraphSet, runner: Runner, store: Store, watch: Watch = lambda *_: None):
@@ -31,9 +31,9 @@ class Trainer:
         self._dataset = identify(graphs)
         self._done: set[str] = set()
 
-    def train(self, asked: Sequence[tuple[Run, Training]], later: int = 0) -> None:
-        """Trains what the store does not have yet; ``later`` more trainings are to follow."""
-        by_key = {run_key(self._dataset, run, training): (run, training) for run, training in asked}
+    def train(self, trainings: Sequence[tuple[Run, Training]], later: int = 0) -> None:
+        """Trains what is not stored yet; ``later`` more trainings will follow, which count towards the total."""
+        by_key = {run_key(self._dataset, run, training): (run, training) for run, training in trainings}
         stored = self._store.has(by_key)
         self._done |= stored
         total = len(self._done | by_key.keys()) + later
@@ -49,7 +49,7 @@ class Trainer:
                 self._watch(len(self._done), total, result)
 
     def results(self, runs: Sequence[Run], training: Training) -> list[RunResult]:
-        """The stored results of runs, in their order."""
+        """Returns the stored results of runs, in their order."""
         keys = [run_key(self._dataset, run, training) for run in runs]
         results = self._store.results(keys)
         return [results[key] for key in keys]

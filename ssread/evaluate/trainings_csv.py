@@ -15,7 +15,7 @@ KINDS = {name: kind.split()[0] for name, kind in COLUMNS.items() if not kind.sta
 
 
 def read_trainings(paths: Sequence[Path]) -> pd.DataFrame:
-    """Trainings from CSV files as :meth:`ssread.evaluate.Store.table` has them, those of earlier files first."""
+    """Returns trainings from CSV files as a :meth:`ssread.evaluate.Store.table`, in the order of the files."""
     tables = [_read(path) for path in paths]
     return pd.concat([table for table in tables if len(table)] or [pd.DataFrame(columns=list(KINDS))])
 
@@ -30,8 +30,8 @@ def _read(path: Path) -> pd.DataFrame:
             raise InputError(f"{path} has no column {name!r}: it is not an export of trainings.")
         if kind == "TEXT":
             continue
-        try:  # by Python's own numbers, which are exactly what was written; a training that failed has none
+        try:  # Python's own parser reads exactly what was written; failed trainings have no number
             table[name] = table[name].replace("", "nan").astype(int if kind == "INTEGER" else float)
         except (ValueError, TypeError) as error:
-            raise InputError(f"The column {name!r} of {path} is not all numbers ({error}).") from None
+            raise InputError(f"The column {name!r} of {path} contains values that are not numbers ({error}).") from None
     return table[list(KINDS)]

@@ -1,4 +1,4 @@
-"""Training: one model alone or many as one, with early stopping on held-out graphs."""
+"""Training: a single model or a stack of models, with early stopping on held-out graphs."""
 
 from typing import TYPE_CHECKING
 

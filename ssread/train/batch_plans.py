@@ -1,4 +1,4 @@
-"""Which graphs go into which batch: plans of an epoch, [steps, R, B] for R models, -1 where a batch is shorter."""
+"""Which graphs go into which batch: the plan of an epoch is [steps, R, B] for R models, padded with -1."""
 
 import math
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ __all__ = ["even_plan", "full_plan", "large_batches_together", "pad"]
 
 
 def full_plan(members: Sequence[Tensor], generators: Sequence[torch.Generator], batch_size: int) -> Tensor:
-    """An epoch over every model's own graphs, in a random order for each; only a model's last batch is short."""
+    """Plans an epoch over every model's own graphs, in random order; only the last batch of a model is smaller."""
     orders = pad([part[torch.randperm(len(part), generator=g)] for part, g in zip(members, generators, strict=True)])
     size = min(batch_size, orders.size(1))
     steps = -(-orders.size(1) // size)
@@ -22,9 +22,9 @@ def full_plan(members: Sequence[Tensor], generators: Sequence[torch.Generator], 
 
 
 def even_plan(order: Tensor, batch_size: int) -> Tensor:
-    """An epoch over graphs ``order`` [R, n] in as few batches as the size allows, of sizes that differ by one at most.
+    """Plans an epoch over the graphs ``order`` [R, n] in as few batches as possible, whose sizes differ by at most one.
 
-    Without labels a short last batch would give its graphs few others to be told from, or none.
+    Without labels, the graphs of a small last batch would have few negatives, or none.
 
     >>> even_plan(torch.arange(5).unsqueeze(0), batch_size=4).tolist()
     [[[0, 1, 2]], [[3, 4, -1]]]
@@ -36,11 +36,11 @@ def even_plan(order: Tensor, batch_size: int) -> Tensor:
 
 
 def large_batches_together(plan: Tensor, graphs: GraphSet, epoch: int) -> Tensor:
-    """Reorders the batches of every model at random, such that all models have their large batches in the same step.
+    """Shuffles the batches of every model such that all models have their large batches in the same step.
 
-    Batches of models that are trained as one stack are padded to the largest among them. So each model's batches are
-    sorted by their nodes, and their ranks are shuffled. The order of ranks is the same for all models and does not
-    depend on which models are trained together.
+    In a stack of models, the batches of a step are padded to the largest of them. So each model's batches are sorted by
+    their number of nodes, and the ranks are shuffled. The order of ranks is the same for all models and does not depend
+    on which models are trained together.
 
     Args:
         plan: The batches of an epoch.
@@ -54,5 +54,5 @@ def large_batches_together(plan: Tensor, graphs: GraphSet, epoch: int) -> Tensor
 
 
 def pad(parts: Sequence[Tensor]) -> Tensor:
-    """Lists of graphs as the rows of one matrix, -1 behind the shorter ones."""
+    """Stacks lists of graphs as the rows of one matrix, padded with -1."""
     return torch.nn.utils.rnn.pad_sequence(list(parts), batch_first=True, padding_value=-1)

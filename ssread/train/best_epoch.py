@@ -14,8 +14,8 @@ class BestEpoch:
     """The best epoch of every model so far, with its weights.
 
     Args:
-        models: How many there are.
-        selection: ``loss``, or the accuracy that :meth:`update` gets (ties by loss).
+        models: The number of models.
+        selection: ``loss``, or any other rule for the accuracy passed to :meth:`update` (ties by loss).
     """
 
     def __init__(self, models: int, selection: str = "accuracy"):
@@ -26,10 +26,10 @@ class BestEpoch:
         self.state: State = {}
 
     def update(self, engine: Engine, epoch: int, accuracy: Tensor, loss: Tensor, valid: Tensor) -> None:
-        """Records an epoch: the weights of a model are kept where it is better than all before and ``valid`` [R]."""
-        less = loss < self.loss
+        """Records an epoch; keeps the weights of the ``valid`` [R] models that are better than in all epochs before."""
+        lower = loss < self.loss
         tie = accuracy == self.accuracy
-        better = valid & (less if self._by_loss else (accuracy > self.accuracy) | (tie & less))
+        better = valid & (lower if self._by_loss else (accuracy > self.accuracy) | (tie & lower))
         if not bool(better.any()):
             return
         self.epoch = torch.where(better, epoch, self.epoch)
@@ -38,10 +38,10 @@ class BestEpoch:
         self.state = engine.better_state(better, self.state)
 
     def logits(self, engine: Engine, models: Tensor, ids: Tensor) -> Tensor:
-        """Class scores of some models at their best epochs."""
+        """Returns the class scores of some models at their best epochs."""
         return engine.logits(ids, {name: value[models.to(value.device)] for name, value in self.state.items()})
 
     def keep(self, models: Tensor) -> None:
-        """Continues with some models alone."""
+        """Keeps only some of the models."""
         self.epoch, self.accuracy, self.loss = self.epoch[models], self.accuracy[models], self.loss[models]
         self.state = {name: value[models.to(value.device)] for name, value in self.state.items()}

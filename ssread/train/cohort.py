@@ -1,4 +1,4 @@
-"""Many models trained as one: what fills a GPU."""
+"""A stack of models trained together, which keeps a GPU busy."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ from ssread.train.stacked_adam import StackedAdam
 
 __all__ = ["Cohort"]
 
-#: Padded batches have a power of this many nodes: a little waste against recording a step for every size.
+#: The number of nodes of a padded batch is a power of this: some padding, but far fewer sizes to record a step for.
 GRID = 1.05
 
-#: How much larger than the most so far the number of edges of a padded batch is. Padding edges cost next to nothing.
+#: Padded batches have this many times the most edges needed so far. Padding edges cost next to nothing.
 SLACK = 1.1
 
-#: A step of fewer models takes the time of its launches, whatever their size: all have room for the largest batch.
+#: With fewer models, kernel launches dominate the time of a step, so every batch is padded to the largest.
 FEW = 8
 
 
 class Cohort:
-    """R models of equal shape as one, every tensor with a leading dimension R.
+    """R models of equal shape, stacked: every tensor has a leading dimension R.
 
-    The model's code is lifted over the stack with ``torch.func.vmap``; a step, from the building of the batch to the
-    optimizer, is recorded as a CUDA graph. Within a pass nothing waits for the GPU.
+    The model's code is vmapped over the models. A step, from building the batch to the optimizer update, is recorded as
+    a CUDA graph. Within an epoch nothing waits for the GPU.
 
     Args:
         graphs: The dataset.
-        runs: What every model is.
+        runs: The run of every model.
         training: How they are trained.
-        device: ``cuda``, or ``cpu`` for the same without recording.
-        say: Told in a sentence where recording is impossible.
+        device: ``cuda``, or ``cpu`` for the same computation without recording.
+        say: Called with a sentence if the GPU cannot be used as intended.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class Cohort:
 
     @property
     def parameters(self) -> State:
-        """The weights of the models' objectives by name, each [R, ...]; what is written there is trained from there."""
+        """The weights of the models' objectives by name, each [R, ...]; values written to them take effect."""
         return self._optimizer.parameters
 
     def set_learning_rate(self, values: Tensor) -> None:
@@ -136,7 +136,7 @@ class Cohort:
         self._optimizer = self._optimizer.select(models)
 
     def make_room(self, plan: Tensor) -> list[Bounds]:
-        """Room for every step of a plan, and the tensors that every step reads and writes."""
+        """Returns the padded size of every step of a plan, and allocates the tensors that the steps read and write."""
         needed = [self._on_host.bounds(ids) for ids in plan]
         most = Bounds(*(max(numbers) for numbers in zip(*needed, strict=True)))
         if self._num_edges < most.num_edges or self._ids.shape != plan.shape[1:]:
@@ -148,7 +148,7 @@ class Cohort:
         return [Bounds(_on_grid((most if few else room).num_nodes), self._num_edges) for room in needed]
 
     def _train_on(self, room: Bounds, guarded: bool) -> None:
-        """A step on the graphs of ``self._ids``; by plain torch code from where Triton cannot compile a kernel."""
+        """Takes a step on the graphs ``self._ids``; falls back to plain torch code where Triton cannot compile."""
 
         def step() -> None:
             (self._guarded_step if guarded else self._step)(room)
@@ -168,7 +168,7 @@ class Cohort:
         self._ids = self._total = self._better = torch.empty(0)
 
     def _step(self, room: Bounds) -> None:
-        """One step on the graphs of ``self._ids`` [R, B]."""
+        """Takes one step on the graphs ``self._ids`` [R, B]."""
         self._optimizer.zero_grad()
         batch = self._graphs.padded_batch(self._ids, room)
         losses = self._losses_of(batch)
@@ -178,7 +178,7 @@ class Cohort:
         self._total += torch.where(count > 0, losses.detach().T * count, 0)
 
     def _guarded_step(self, room: Bounds) -> None:
-        """The same where some models have no graph: they keep their statistics, as they keep their weights."""
+        """As :meth:`_step`, but models without a graph in this step keep their statistics as well as their weights."""
         before = {name: buffer.clone() for name, buffer in self._buffers.items()}
         self._step(room)
         stepped = (self._ids >= 0).any(dim=1)
@@ -186,7 +186,7 @@ class Cohort:
             self._buffers[name].copy_(buffer)
 
     def _losses_of(self, batch: PaddedBatch) -> Tensor:
-        """Both losses of every model, [R, 2]."""
+        """Computes both losses of every model, [R, 2]."""
 
         def losses(state: State, y: Tensor | None, real: Tensor, *tensors: Tensor) -> Tensor:
             return functional_call(self._objective, state, (y, real, self._graphs_of(tensors, batch)))
@@ -198,7 +198,7 @@ class Cohort:
 
     @torch.no_grad()
     def _outputs(self, name: str, ids: Tensor, state: State | None) -> Tensor:
-        """A part of the output for the graphs ``ids``; asked again for the same, by current weights, it is recorded."""
+        """Returns a part of the output for the graphs ``ids``; repeated calls with the current weights are recorded."""
         self._objective.eval()
         if state is not None:
             return self._output(name, self._parts(ids), state)
@@ -208,14 +208,14 @@ class Cohort:
             self._evaluated = _Evaluated(ids, name, parts, self._output(name, parts, self._judged()))
             return self._evaluated.output.clone()
 
-        def look_again() -> None:
+        def evaluate_again() -> None:
             last.output.copy_(self._output(name, last.parts, self._judged()))
 
-        self._recorder.run(("output", id(ids), name), look_again)
+        self._recorder.run(("output", id(ids), name), evaluate_again)
         return last.output.clone()
 
     def _parts(self, ids: Tensor) -> list[tuple[Tensor, Bounds]]:
-        """Graphs [R, n] in parts that are looked at together, with the room each needs."""
+        """Splits graphs [R, n] into parts that are evaluated together, each with its padded size."""
         parts = ids.split(EVALUATION_BATCH, dim=1)
         return [(part.to(self._graphs.device), self._on_host.bounds(part)) for part in parts]
 
@@ -233,18 +233,18 @@ class Cohort:
         return torch.cat(outputs, dim=1)
 
     def _tensors(self, batch: PaddedBatch) -> tuple[Tensor, ...]:
-        """What of a padded batch has a leading dimension to lift over."""
+        """The tensors of a padded batch that have a leading dimension to vmap over."""
         node = torch.arange(batch.num_nodes + 1, device=batch.x.device).expand(len(batch.x), -1).contiguous()
         start = torch.searchsorted(batch.edge_index[:, 0].contiguous(), node)
-        # Padding edges are loops on the last node, which is padding too: there they would be one long row.
+        # Padding edges are loops on the last node, which is padding too. Leave them out: they would be one long row.
         start = torch.cat([start[:, :-1], start[:, -2:-1]], dim=1)
-        # Nor is the dummy graph read, one long row, too: padding nodes stand behind the last real graph's.
+        # The dummy graph would be one long row, too. Padding nodes come after those of the last real graph.
         ptr = torch.cat([batch.ptr[:, :-1], batch.ptr[:, -2:-1]], dim=1)
         tensors = (batch.x, batch.edge_index, batch.batch, batch.node_mask, ptr, start)
         return tensors if batch.edge_attr is None else (*tensors, batch.edge_attr)
 
     def _graphs_of(self, tensors: tuple[Any, ...], batch: PaddedBatch) -> Graphs:
-        """One model's graphs, inside the lifted function."""
+        """The graphs of one model, inside the vmapped function."""
         x, edge_index, index, mask, ptr, start, *edge_attr = tensors
         neighbours = Neighbours(edge_index[0], edge_index[1], x.size(0), start, self._symmetric)
         mask = mask.to(x.dtype).view(-1, 1)
@@ -252,17 +252,17 @@ class Cohort:
         return Graphs(x, edge_index, attr, index, batch.batch_size, mask, neighbours, ptr)
 
     def _judged(self) -> State:
-        """The averaged weights; those of the last step where nothing is averaged."""
+        """The averaged weights; the current ones if nothing is averaged."""
         return self._averaged or self._weights()
 
     def _weights(self) -> State:
-        """The models' own weights and statistics, without what else their objectives have."""
-        every = {**self.parameters, **self._buffers}
-        return {name.removeprefix("model."): value for name, value in every.items() if name.startswith("model.")}
+        """The models' own weights and statistics, without those of the rest of their objectives."""
+        tensors = {**self.parameters, **self._buffers}
+        return {name.removeprefix("model."): value for name, value in tensors.items() if name.startswith("model.")}
 
 
 class _Evaluated(NamedTuple):
-    """What was looked at last: asked for again, only the numbers in ``output`` change."""
+    """The last evaluation; a repeated one changes only the values in ``output``."""
 
     ids: Tensor
     name: str
@@ -271,12 +271,12 @@ class _Evaluated(NamedTuple):
 
 
 def _on_grid(number: int) -> int:
-    """The next power of the grid, as a multiple of 16: what kernels read in one go."""
+    """The next power of the grid, rounded up to a multiple of 16, which kernels read at once."""
     return 16 * math.ceil(GRID ** math.ceil(math.log(number, GRID)) / 16)
 
 
 def _is_symmetric(graphs: GraphSet) -> bool:
-    """Whether every edge has its reverse, with the same features; edges are sorted and none is there twice."""
+    """Whether every edge has its reverse, with the same features; edges are sorted and unique."""
     source, target = graphs.edge_index
     graph = torch.repeat_interleave(graphs.edge_ptr.diff())
     offset = graphs.node_ptr[graph]

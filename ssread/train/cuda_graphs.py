@@ -1,4 +1,4 @@
-"""Work on a GPU recorded once and launched as a whole from then on."""
+"""GPU work that is recorded once and then launched as a whole."""
 
 from collections.abc import Callable
 
@@ -8,15 +8,15 @@ __all__ = ["Recorder"]
 
 
 class Recorder:
-    """Runs pieces of work, each again and again; on a GPU the second time and later as one launch of a CUDA graph.
+    """Runs pieces of work repeatedly; on a GPU, from the second time on, as one launch of a CUDA graph.
 
-    The first run of a piece is an ordinary one: it compiles kernels and warms libraries up. The second is recorded. A
-    piece reads and writes tensors that stay where they are, and looks at no value. Where recording fails it is said in
-    a sentence, and everything goes on launch by launch.
+    The first run of a piece is an ordinary one: it compiles kernels and warms up libraries. The second is recorded. A
+    piece must read and write tensors that stay in place, and must not depend on their values. If recording fails, the
+    work continues with ordinary launches.
 
     Args:
-        device: Where the work happens; nothing is recorded unless it is a GPU.
-        say: Told the sentence.
+        device: Where the work runs; it is recorded on a GPU only.
+        say: Called with a sentence if recording fails.
     """
 
     def __init__(self, device: torch.device, say: Callable[[str], None]):
@@ -27,7 +27,7 @@ class Recorder:
         self._stream = torch.cuda.Stream(device) if self._recording else None
 
     def run(self, name: object, work: Callable[[], None]) -> None:
-        """Does a piece of work; the same name stands for the same work until :meth:`forget`."""
+        """Runs a piece of work; a name must mean the same work until :meth:`forget`."""
         if not self._recording:
             work()
             return
@@ -45,14 +45,14 @@ class Recorder:
         graph.replay()
 
     def forget(self) -> None:
-        """Drops all recordings: what they read and wrote is about to go."""
+        """Drops all recordings; call it before the tensors they use are freed."""
         if self._recording:
             torch.cuda.synchronize()
         self._pieces.clear()
         self._pool = torch.cuda.graph_pool_handle() if self._recording else None
 
     def _aside(self, work: Callable[[], None]) -> None:
-        """An ordinary run on the stream that recordings are made on."""
+        """Runs work without recording it, on the stream that is recorded on."""
         assert self._stream is not None
         self._stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(self._stream):
@@ -69,7 +69,7 @@ class Recorder:
         except RuntimeError as error:
             self._recording = False
             self._pieces.clear()
-            self._say(f"The work on the GPU cannot be recorded ({_first_line(error)}); it is launched piece by piece.")
+            self._say(f"GPU work cannot be recorded as a CUDA graph ({_first_line(error)}); training is slower.")
             return None
         return graph
 

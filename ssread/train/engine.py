@@ -1,4 +1,4 @@
-"""What the training loop asks of models in training: one model (:mod:`.single`) or a stack of them (:mod:`.cohort`)."""
+"""The interface between the training loop and its models: one (:mod:`.single`) or a stack (:mod:`.cohort`)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EVALUATION_BATCH = 512
 
 
 class Engine(Protocol):
-    """R models in training. Without dropout, every engine gives the same numbers for the same seeds."""
+    """R models in training. Without dropout, all engines compute the same numbers from the same seeds."""
 
     def train_epoch(self, plan: Tensor) -> Tensor:
         """Takes a step on every batch of ``plan`` [steps, R, B] (-1 pads); returns mean losses over graphs, [2, R]."""
@@ -33,52 +33,52 @@ class Engine(Protocol):
         """Sets the learning rate of every model, [R]."""
 
     def average(self, weight: float) -> None:
-        """Moves the averaged weights towards the current ones by a share; judged and kept are the averaged ones."""
+        """Moves the averaged weights, which are evaluated and kept, towards the current ones by a fraction."""
 
     def logits(self, ids: Tensor, state: State | None = None) -> Tensor:
-        """Class scores [R, n, C] of the graphs ``ids`` [R, n] (-1 pads), with the averaged weights or given ones."""
+        """Returns class scores [R, n, C] of graphs ``ids`` [R, n] (-1 pads), by default by the averaged weights."""
 
     def vectors(self, ids: Tensor, state: State | None = None) -> Tensor:
-        """Graph vectors [R, n, D], as :meth:`logits`."""
+        """Returns graph vectors [R, n, D]; otherwise as :meth:`logits`."""
 
     def state(self) -> State:
-        """A copy of the averaged weights and statistics; those of the last step where nothing is averaged."""
+        """Returns a copy of the averaged weights and statistics; of the current ones if nothing is averaged."""
 
     def better_state(self, better: Tensor, best: State) -> State:
-        """The averaged weights where ``better`` [R] is true, else those of ``best``, which may be overwritten."""
+        """Returns the averaged weights where ``better`` [R] is true, else ``best``, which may be overwritten."""
 
     def keep(self, models: Tensor) -> None:
-        """Continues with the models numbered ``models`` alone."""
+        """Keeps only the models with the numbers ``models``."""
 
 
 def initial_objective(graphs: GraphSet, run: Run) -> Objective:
-    """The objective of a run around a model with the initial weights of its seed, on the CPU."""
+    """Makes the objective of a run, on the CPU, with the initial weights that its seed determines."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seeded(run, Stream.WEIGHTS))
         return make_objective(graphs, run)
 
 
 class OutputPart(nn.Module):
-    """One part of a model's output, by name, as a module: the form that ``functional_call`` takes."""
+    """One part of a model's output, by name, as a module, since ``functional_call`` takes a module."""
 
     def __init__(self, model: GraphClassifier, name: str):
         super().__init__()
         self.model, self._name = model, name
 
     def forward(self, *graphs: Any) -> Tensor:
-        """Returns that part of the output."""
+        """Returns this part of the output."""
         return getattr(self.model.run(*graphs), self._name)
 
 
 def better_state(better: Tensor, current: State, best: State) -> State:
-    """The current weights of the models where ``better`` [R] is true, the best ones of the others."""
+    """Returns the current weights of the models where ``better`` [R] is true, the best ones of the others."""
     if not best:
         return current
     return {name: torch.where(_broadcast(better, value), value, best[name]) for name, value in current.items()}
 
 
 def move_towards(averaged: State, current: State, weight: float) -> None:
-    """Moves averaged weights and statistics towards the current ones by a share, in place; counters are copied."""
+    """Moves averaged weights and statistics towards the current ones, in place; copies counters."""
     for name, value in averaged.items():
         if value.is_floating_point():
             value.lerp_(current[name], weight)
@@ -87,5 +87,5 @@ def move_towards(averaged: State, current: State, weight: float) -> None:
 
 
 def _broadcast(models: Tensor, value: Tensor) -> Tensor:
-    """One entry per model [R] in a shape that broadcasts with values [R, ...]."""
+    """Reshapes one entry per model [R] to broadcast with values [R, ...]."""
     return models.to(value.device).view(-1, *[1] * (value.dim() - 1))

@@ -43,18 +43,18 @@ def train(
     say: Callable[[str], None] = lambda _: None,
     weights: KeepWeights | None = None,
 ) -> list[RunResult]:
-    """Trains every run, and judges it once on the test part of its fold.
+    """Trains every run, and evaluates it once on the test part of its fold.
 
-    On a CPU the runs are trained one after another with torch's single-model kernels, on a GPU all of them together as
-    one stack of models. A run gives the same either way, up to rounding and its dropout.
+    On a CPU, runs are trained one after another with torch's own kernels; on a GPU, together as one stack of models.
+    The result of a run is the same either way, up to rounding and dropout.
 
     Args:
         graphs: The dataset.
-        runs: Trainings whose models have equal shapes.
-        training: How; by default as in the paper.
+        runs: Runs whose models have equal shapes.
+        training: How they are trained; by default as in the paper.
         device: ``cpu`` or ``cuda``.
         progress: Called after every epoch of every run.
-        say: Called with a sentence where the GPU cannot be used as it should be.
+        say: Called with a sentence if the GPU cannot be used as intended.
         weights: As for :func:`fit`.
     """
     training = training or Training()
@@ -84,12 +84,12 @@ def fit(
     Args:
         engine: The models.
         graphs: The dataset.
-        runs: What every model of the engine is.
-        folds: The parts of the dataset for each; the test part may be empty.
-        training: How.
+        runs: The run of every model.
+        folds: The fold of every run; its test part may be empty.
+        training: How they are trained.
         progress: Called after every epoch of every run.
-        weights: Called with the chosen weights of every run that did not fail, when it has stopped.
-        checkpoint: Where an interrupted training continues from; called after every epoch but the last.
+        weights: Called with every run that stopped without failing, and its chosen weights.
+        checkpoint: Where an interrupted training continues from; written after every epoch but the last.
     """
     loop = Loop(engine, graphs, runs, folds, training)
     done = 0 if checkpoint is None else checkpoint.restore(loop)
@@ -105,7 +105,7 @@ def fit(
 
 
 def fold_of_run(graphs: GraphSet, run: Run) -> Fold:
-    """The training, validation and test part of a run."""
+    """Returns the training, validation and test part of a run."""
     return fold_of(graphs, run.split, run.num_folds, run.seed, run.fold)
 
 
@@ -113,21 +113,21 @@ class Checkpoint(Protocol):
     """Where an interrupted training continues from."""
 
     def restore(self, loop: Loop) -> int:
-        """Puts the models and the loop back to where they were; returns the epochs done, 0 for a new training."""
+        """Restores the models and the loop; returns the number of epochs done, 0 for a new training."""
 
     def keep(self, loop: Loop, epoch: int) -> None:
         """Called after every epoch that is not the last."""
 
 
 class Loop:
-    """A training under way.
+    """The state of a training.
 
     Attributes:
-        generators: Of every run's order of graphs.
-        curves: Of every run, a value per epoch.
+        generators: The random generator of every run's order of graphs.
+        curves: The curves of every run, a value per epoch.
         best: The best epoch of every model.
-        models: The run that every model of the engine belongs to, by number.
-        results: Of the runs that have stopped, by number.
+        models: The number of the run that each model of the engine belongs to.
+        results: The results of the runs that have stopped, by number.
     """
 
     def __init__(
@@ -153,20 +153,20 @@ class Loop:
 
     @property
     def mostly_stopped(self) -> bool:
-        """Whether at least half of the models have. Until then they keep training, results ignored: to rebuild the
-        stack costs more."""
+        """Whether at least half of the models have stopped. Until then they keep training, results ignored: rebuilding
+        the stack would cost more."""
         return int(self._active.sum()) <= len(self.models) // 2
 
     def run_epoch(self, epoch: int, progress: Progress | None) -> None:
-        """Trains every model for an epoch, judges it on its validation part, and stops those that are done."""
+        """Trains every model for an epoch, evaluates it on its validation part, and stops those that are done."""
         members = [self._folds[r].train for r in self.models]
         plan = full_plan(members, [self.generators[r] for r in self.models], self._training.batch_size)
         self._engine.set_learning_rate(torch.full((len(self.models),), self._training.learning_rate_at(epoch)))
         losses = self._engine.train_epoch(large_batches_together(plan, self._graphs, epoch))
         if self._training.averaging > 0:
             self._engine.average(self._training.averaging_weight(epoch))
-        logits = self._engine.logits(self._judged_on).cpu()
-        accuracy, valid_loss = _judge(logits, self._labels, self._validation)
+        logits = self._engine.logits(self._evaluated_on).cpu()
+        accuracy, valid_loss = _evaluate(logits, self._labels, self._validation)
         values = torch.stack([*losses, accuracy, valid_loss], dim=1).tolist()
         for model, r in enumerate(self.models):
             if bool(self._active[model]):
@@ -176,19 +176,19 @@ class Loop:
                     progress(self._runs[r], epoch, accuracy[model].item())
         self._failed |= self._active & ~(losses.sum(dim=0).isfinite() & valid_loss.isfinite())
         if self._training.selection == "seen":
-            accuracy, _ = _judge(logits, self._labels, self._judged_on)
+            accuracy, _ = _evaluate(logits, self._labels, self._evaluated_on)
         self.best.update(self._engine, epoch, accuracy, valid_loss, self._active & ~self._failed)
         out_of_patience = epoch - self.best.epoch >= self._training.patience
         self._active &= ~(self._failed | out_of_patience | (epoch == self._training.epochs))
 
     def release_stopped(self, weights: KeepWeights | None) -> None:
-        """Judges the models that have stopped on their test parts, once, and continues without them."""
+        """Evaluates the models that have stopped on their test parts, once, and continues without them."""
         leaving = (~self._active).nonzero().squeeze(1)
         test = pad([self._folds[self.models[model]].test for model in leaving.tolist()])
-        logits = self.best.logits(self._engine, leaving, test) if self.best.state else None  # every one of them failed
-        for place, model in enumerate(leaving.tolist()):
+        logits = self.best.logits(self._engine, leaving, test) if self.best.state else None  # no state: all failed
+        for row, model in enumerate(leaving.tolist()):
             r = self.models[model]
-            self.results[r] = self._result(model, None if logits is None else logits[place])
+            self.results[r] = self._result(model, None if logits is None else logits[row])
             if weights is not None and not self.results[r].failed:
                 weights(self._runs[r], {name: value[model] for name, value in self.best.state.items()})
         staying = self._active.nonzero().squeeze(1)
@@ -200,12 +200,12 @@ class Loop:
             self._active, self._failed = self._active[staying], self._failed[staying]
 
     def _set_parts(self) -> None:
-        """The graphs that every model is judged on after an epoch, its validation part first, and that part alone."""
+        """Sets the graphs that every model is evaluated on after an epoch: its validation part first."""
         folds = [self._folds[r] for r in self.models]
         self._validation = pad([fold.validation for fold in folds])
-        self._judged_on = self._validation
+        self._evaluated_on = self._validation
         if self._training.selection == "seen":
-            self._judged_on = pad([torch.cat([fold.validation, fold.train]) for fold in folds])
+            self._evaluated_on = pad([torch.cat([fold.validation, fold.train]) for fold in folds])
 
     def _result(self, model: int, logits: Tensor | None) -> RunResult:
         r = self.models[model]
@@ -230,12 +230,12 @@ class Loop:
         )
 
 
-def _judge(logits: Tensor, labels: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:
-    """Accuracy and mean cross entropy of every model on its part ``ids``, which its logits begin with, [R] each."""
+def _evaluate(logits: Tensor, labels: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:
+    """Computes the accuracy and mean cross entropy of every model on ``ids``, which its logits begin with, [R] each."""
     logits = logits[:, : ids.size(1)]
     real = ids >= 0
     y = labels[ids.clamp(min=0)]
     count = real.sum(dim=1)
     loss = F.cross_entropy(logits.flatten(0, 1), y.flatten(), reduction="none").view(y.shape)
-    right = (logits.argmax(dim=-1) == y) & real
-    return right.sum(dim=1) / count, torch.where(real, loss, 0).sum(dim=1) / count
+    correct = (logits.argmax(dim=-1) == y) & real
+    return correct.sum(dim=1) / count, torch.where(real, loss, 0).sum(dim=1) / count

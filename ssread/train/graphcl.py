@@ -1,4 +1,4 @@
-"""Contrastive learning: two random views of a graph are closer to each other than to any other graph."""
+"""Contrastive learning: two random views of a graph should be closer to each other than to any other graph."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,21 +18,21 @@ __all__ = ["GraphCL", "contrastive_loss"]
 
 
 def contrastive_loss(one: Tensor, other: Tensor, temperature: float = 0.2, real: Tensor | None = None) -> Tensor:
-    r"""The contrastive loss of every graph (Equation 8), with the other graphs of the batch as negatives, [B].
+    r"""Computes the contrastive loss of every graph (Equation 8), with the other graphs of the batch as negatives, [B].
 
     .. math::
         -\log \frac{\exp(\mathrm{sim}(z_i, z_i') / \tau)}{\sum_{j \ne i} \exp(\mathrm{sim}(z_i, z_j') / \tau)}
 
-    where sim is the cosine, and the mean of both directions is taken. It lies within :math:`\log(B - 1) \pm 2 / \tau`.
+    where sim is the cosine similarity, averaged over both directions. It lies within :math:`\log(B - 1) \pm 2 / \tau`.
 
     Args:
         one: Projected vectors of one view of every graph, [B, d].
         other: Those of another view, [B, d].
-        temperature: The smaller, the more the closest negatives count.
-        real: 1 for real graphs, 0 for padding, [B]; padding is nobody's negative.
+        temperature: The smaller it is, the more the closest negatives count.
+        real: 1 for real graphs, 0 for padding, [B]; padding is never a negative.
     """
     if one.size(0) < 2:
-        raise InputError("A batch of one graph has no other graph to tell it from: contrastive learning needs two.")
+        raise InputError("A batch of one graph has no negatives: contrastive learning needs at least two graphs.")
     similarity = F.normalize(one, dim=-1) @ F.normalize(other, dim=-1).T / temperature
     left_out = torch.eye(one.size(0), dtype=torch.bool, device=one.device)
     rows = columns = left_out
@@ -46,15 +46,15 @@ def contrastive_loss(one: Tensor, other: Tensor, temperature: float = 0.2, real:
 class GraphCL(Unlabelled):
     """`"Graph Contrastive Learning with Augmentations" <https://arxiv.org/abs/2010.13902>`_ (Equation 8).
 
-    Every graph is seen in two views, each by an augmentation drawn on its own; both go through the model in one pass,
-    and the nodes of both are aligned with the prototypes of SSRead.
+    The augmentation of each of the two views is drawn independently. Both views go through the model in one batch, and
+    the nodes of both are aligned with the prototypes of SSRead.
 
     Args:
         model: The encoder and its readout; there is no head.
-        augmentations: What is drawn from: see :data:`ssread.train.views.AUGMENTATIONS`.
+        augmentations: The augmentations to draw from: see :data:`ssread.train.views.AUGMENTATIONS`.
         ratio: The share of nodes dropped, of edges moved, of features masked.
-        walk_steps: Steps of the random walk that the subgraph view keeps.
-        temperature: Of the contrastive loss.
+        walk_steps: The number of steps of the random walk whose nodes the subgraph view keeps.
+        temperature: The temperature of the contrastive loss.
     """
 
     def __init__(
@@ -74,12 +74,12 @@ class GraphCL(Unlabelled):
         )
 
     def forward(self, y: Tensor | None, real: Tensor | None, *graphs: Any) -> Tensor:
-        """See :class:`~ssread.train.objective.Objective`; ``y`` is not looked at."""
+        """See :class:`~ssread.train.objective.Objective`; ``y`` is not used."""
         batch = Graphs.of(*graphs)
         size = batch.batch_size
         count = size if real is None else real.size(0)
         pair = views(batch, self.augmentations, self.ratio, self.walk_steps)
-        # A third of the time of a step goes into what is masked, where its shapes cannot follow the values.
+        # Masked nodes cost a third of a step: they are removed, unless shapes must not depend on values.
         pair = without_masked(pair) if segment.is_concrete(pair.x, pair.edge_index, pair.mask) else masked_last(pair)
         output = self.model.run(pair)
 

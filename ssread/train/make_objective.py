@@ -16,12 +16,12 @@ __all__ = ["make_objective", "model_of"]
 
 
 def model_of(graphs: GraphSet, run: Run, **arguments: Any) -> GraphClassifier:
-    """A new model of a run, with the sizes of a dataset. A run that does not mention ``normalize`` is one without."""
+    """Makes the model of a run for a dataset. A run that does not mention ``normalize`` does not normalise."""
     return model_for(graphs, **{"normalize": False, **run.model, **arguments})
 
 
 def make_objective(graphs: GraphSet, run: Run) -> Objective:
-    """The objective of a run around a new model with the sizes of a dataset."""
+    """Makes the objective of a run for a dataset, with a new model."""
     if run.learn == "supervised":
         assert graphs.y is not None
         weights = balanced_weights(graphs.y.cpu(), graphs.num_classes) if run.balanced else None

@@ -1,4 +1,4 @@
-"""What a model learns from: a batch goes in, the losses to descend come out."""
+"""What a model learns from: objectives map a batch to the losses to minimise."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ __all__ = ["Objective", "Supervised", "Unlabelled", "mean"]
 
 
 class Objective(nn.Module):
-    """A model with the loss it is trained by; a module, so that whatever else the loss needs is trained along.
+    """A model with its training loss; a module, so that further weights of the loss are trained with the model.
 
     Args:
         model: The model to train.
@@ -23,21 +23,21 @@ class Objective(nn.Module):
         self.model = model
 
     def forward(self, y: Tensor | None, real: Tensor | None, *graphs: Any) -> Tensor:
-        """The loss to descend and the alignment loss alone, means over the real graphs, [2].
+        """Returns the loss without the alignment loss, and the alignment loss, means over the real graphs, [2].
 
         Args:
-            y: The class of every graph, [B], -1 for padding; None where there are none.
-            real: 1 for real graphs, 0 for padding, [B]; None where all are real.
-            graphs: What :meth:`GraphClassifier.run` takes. A padded batch has one dummy graph more than ``real``.
+            y: The class of every graph, [B], -1 for padding; None without labels.
+            real: 1 for real graphs, 0 for padding, [B]; None if all are real.
+            graphs: The arguments of :meth:`GraphClassifier.run`. A padded batch has one dummy graph more than ``real``.
         """
         raise NotImplementedError
 
 
 class Supervised(Objective):
-    """Cross entropy and whatever else the encoder asks for, with the alignment loss beside.
+    """Cross entropy plus the encoder's auxiliary losses, and the alignment loss.
 
-    One backward of their sum gives the gradients of Algorithm 1: the alignment reaches the prototypes only, the
-    classification everything else.
+    Backpropagating their sum yields the gradients of Algorithm 1: the alignment loss reaches only the prototypes, the
+    classification loss everything else.
 
     Args:
         model: The model to train.
@@ -60,7 +60,7 @@ class Supervised(Objective):
 
 
 class Unlabelled(Objective):
-    """An objective that reads no label. Its model has no head: the logits are the graph vectors themselves."""
+    """An objective that uses no labels. Its model has no head: the logits are the graph vectors themselves."""
 
     def __init__(self, model: GraphClassifier):
         super().__init__(model)
@@ -68,7 +68,7 @@ class Unlabelled(Objective):
 
 
 def balanced_weights(y: Tensor, num_classes: int) -> Tensor:
-    """Weights by which every class that occurs counts the same and a graph counts 1 on average, [C].
+    """Returns class weights [C] such that all classes that occur count the same and a graph counts 1 on average.
 
     >>> balanced_weights(torch.tensor([0, 0, 0, 1]), 2)
     tensor([0.6667, 2.0000])
@@ -79,7 +79,7 @@ def balanced_weights(y: Tensor, num_classes: int) -> Tensor:
 
 
 def mean(per_graph: Tensor, real: Tensor | None) -> Tensor:
-    """The mean over the real graphs; 0 where there are none."""
+    """Returns the mean over the real graphs; 0 if there are none."""
     if real is None:
         return per_graph.mean()
     return (per_graph * real).sum() / real.sum().clamp(min=1)

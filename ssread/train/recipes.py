@@ -1,4 +1,4 @@
-"""Training recipes by name: how models are built and trained, every setting of it.
+"""Training recipes by name: every setting of how models are built and trained.
 
 ``docs/recipes.md`` shows them side by side. The name is part of every stored result.
 """
@@ -19,14 +19,14 @@ DEFAULT = "fair"
 
 @dataclass(frozen=True)
 class Recipe:
-    """Settings under a name.
+    """A named set of settings.
 
     Attributes:
-        about: What it is, in a sentence.
+        about: A one-sentence description.
         training: How models are trained.
         model: Arguments of every model.
-        dropout: The share that is dropped, None for each architecture's own, ``auto`` for a choice by validation.
-        dropouts: What ``auto`` chooses from.
+        dropout: The dropout rate, None for each architecture's own, ``auto`` to choose it by validation accuracy.
+        dropouts: The rates that ``auto`` chooses from.
     """
 
     about: str
@@ -58,7 +58,7 @@ RECIPES = {
 
 
 def recipe_named(name: str) -> Recipe:
-    """A recipe by its name."""
+    """Returns a recipe by its name."""
     if name not in RECIPES:
         raise InputError(f"There is no recipe {name!r}. Choose from {', '.join(RECIPES)}.")
     return RECIPES[name]

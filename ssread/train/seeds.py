@@ -14,5 +14,5 @@ class Stream:
 
 
 def seeded(run: Run, stream: int) -> int:
-    """The seed of one stream of a run. Both readouts get the same seeds: they differ in nothing but themselves."""
+    """Returns the seed of one stream of a run. Both readouts get the same seeds, so that nothing else differs."""
     return int(np.random.SeedSequence([run.seed, run.fold, stream]).generate_state(1, np.uint64)[0] >> 1)

@@ -1,4 +1,4 @@
-"""A single model in training: no padding, no vmap, torch's own kernels. Nothing is faster on a CPU."""
+"""A single model in training: no padding, no vmap, torch's own kernels. This is the fastest way on a CPU."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Single:
 
     Args:
         graphs: The dataset.
-        run: What the model is.
+        run: The run of the model.
         training: How it is trained.
-        device: Where.
+        device: The device to train on.
     """
 
     def __init__(self, graphs: GraphSet, run: Run, training: Training, device: str = "cpu"):
@@ -85,14 +85,14 @@ class Single:
         return better_state(better, self.state(), best)
 
     def _judged(self) -> State:
-        """The averaged weights; those of the last step where nothing is averaged."""
+        """The averaged weights; the current ones if nothing is averaged."""
         return self._averaged or {name: value.unsqueeze(0) for name, value in self._model.state_dict().items()}
 
     def keep(self, models: Tensor) -> None:
-        """See :class:`Engine`; there is nothing to leave out."""
+        """See :class:`Engine`; a single model always stays."""
 
     def snapshot(self) -> dict[str, Tensor]:
-        """All that the next steps depend on: weights, the optimizer's moments, the state of the random numbers."""
+        """Returns all that the next steps depend on: weights, optimizer moments, the state of the random generator."""
         tensors = {f"objective/{name}": value for name, value in self._objective.state_dict().items()}
         for number, moments in self._optimizer.state_dict()["state"].items():
             tensors |= {f"optimizer/{number}/{name}": value for name, value in moments.items()}
@@ -100,7 +100,7 @@ class Single:
         return {name: value.detach().clone() for name, value in (tensors | {"random": torch.get_rng_state()}).items()}
 
     def restore(self, tensors: dict[str, Tensor]) -> None:
-        """Continues from where :meth:`snapshot` was taken, with the same numbers."""
+        """Restores what :meth:`snapshot` returned; training then continues with the same numbers."""
         own = {n.removeprefix("objective/"): value for n, value in tensors.items() if n.startswith("objective/")}
         self._objective.load_state_dict(own)
         moments: dict[int, dict[str, Tensor]] = {}

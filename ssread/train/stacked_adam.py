@@ -15,12 +15,12 @@ __all__ = ["StackedAdam"]
 BETAS = (0.9, 0.999)
 EPS = 1e-8
 
-#: Entries; a GPU reads what begins at a multiple of it in one go.
+#: Flattened tensors start at multiples of this many entries, for aligned reads on a GPU.
 ALIGNED = 64
 
 
 class Update(NamedTuple):
-    """The factors of one update, per model: the learning rate over the bias corrections, and who moves."""
+    """The factors of one update, per model: the learning rate over the bias corrections, and which models move."""
 
     step_size: Tensor  #: [R]
     root_correction: Tensor  #: [R]
@@ -30,12 +30,12 @@ class Update(NamedTuple):
 class StackedAdam:
     """Adam (`"A Method for Stochastic Optimization" <https://arxiv.org/abs/1412.6980>`_) over R models at once.
 
-    A model that sits a step out keeps its weights, moments and step counter, so that it takes the same steps as if it
-    were trained alone. Parameters and moments are kept as flat tensors: an update reads and writes each of them once.
+    A model that skips a step keeps its weights, moments and step counter, so that it takes the same steps as if it were
+    trained alone. Parameters and moments are flat tensors: an update reads and writes each of them once.
 
     Args:
         parameters: Stacked parameters by name, each [R, ...]; they are copied.
-        learning_rate: The step size of all models, until :meth:`set_learning_rate`.
+        learning_rate: The learning rate of all models, until :meth:`set_learning_rate`.
         weight_decay: Added to the gradient as a multiple of the weights, as in ``torch.optim.Adam``.
     """
 
@@ -54,11 +54,11 @@ class StackedAdam:
             parameter.requires_grad_()
 
     def set_learning_rate(self, values: Tensor) -> None:
-        """Sets the learning rate of every model, [R]; takes effect within recorded steps, too."""
+        """Sets the learning rate of every model, [R]; this takes effect in recorded steps, too."""
         self._learning_rate.copy_(values)
 
     def zero_grad(self) -> None:
-        """Forgets the gradients."""
+        """Resets the gradients."""
         for parameter in self.parameters.values():
             parameter.grad = None
 
@@ -67,7 +67,7 @@ class StackedAdam:
         """Moves the models where ``active`` [R] is true along their gradients."""
         gradient = _flattened(_gradient(parameter) for parameter in self.parameters.values())
         self._steps.add_(active)
-        counted = self._steps.clamp(min=1)  # a model that has not moved yet is not active either
+        counted = self._steps.clamp(min=1)  # 0 only for a model that is not active now
         update = Update(
             (self._learning_rate / (1 - BETAS[0] ** counted)).to(self._flat.dtype),
             (1 - BETAS[1] ** counted).sqrt().to(self._flat.dtype),
@@ -82,7 +82,7 @@ class StackedAdam:
             self._update(gradient, update)
 
     def select(self, models: Tensor) -> StackedAdam:
-        """The optimizer of some of the models, by number, with their weights, moments and counters."""
+        """Returns the optimizer of some of the models, by number, with their weights, moments and counters."""
         chosen = StackedAdam({n: p[models] for n, p in self.parameters.items()}, 0.0, self.weight_decay)
         for name in ("_means", "_squares"):
             parts = _views(getattr(self, name), self.parameters).values()
@@ -92,7 +92,7 @@ class StackedAdam:
         return chosen
 
     def _update(self, gradient: Tensor, update: Update) -> None:
-        """The same as the kernel, by plain torch code."""
+        """The same as the kernel, in plain torch code."""
         step_size, root_correction, active = (part.index_select(0, self._owner) for part in update)
         gradient = gradient.add(self._flat, alpha=self.weight_decay)
         means = self._means.lerp(gradient, 1 - BETAS[0])
@@ -103,17 +103,17 @@ class StackedAdam:
 
 
 def _flattened(tensors: Iterable[Tensor]) -> Tensor:
-    """Tensors behind each other in one, each from a multiple of :data:`ALIGNED` entries on."""
+    """Concatenates tensors, each starting at a multiple of :data:`ALIGNED` entries."""
     parts: list[Tensor] = []
     for tensor in tensors:
         parts.append(tensor.reshape(-1))
-        if filling := -tensor.numel() % ALIGNED:
-            parts.append(tensor.new_zeros(filling))
+        if padding := -tensor.numel() % ALIGNED:
+            parts.append(tensor.new_zeros(padding))
     return torch.cat(parts)
 
 
 def _views(flat: Tensor, like: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The parts of what :func:`_flattened` gave, in the names and shapes of ``like``; they share its memory."""
+    """Returns views of what :func:`_flattened` returned, with the names and shapes of ``like``."""
     parts = flat.split([value.numel() + -value.numel() % ALIGNED for value in like.values()])
     named = zip(like.items(), parts, strict=True)
     return {name: part[: value.numel()].view(value.shape) for (name, value), part in named}

@@ -21,15 +21,15 @@ __all__ = ["Learnt", "learn", "unlabelled"]
 
 @dataclass(frozen=True, eq=False)
 class Learnt:
-    """What an encoder makes of a dataset after its training.
+    """The vectors that a trained encoder computes for a dataset.
 
     Attributes:
-        run: The training; its fold says nothing.
+        run: The training; its fold has no meaning.
         vectors: The vectors of all graphs, [G, D].
-        curves: One value per pass of ``train_loss`` and ``alignment_loss``.
-        seconds: Time the training took.
-        failed: Why the vectors are not to be used (a loss that is not a number, and at which pass), or an empty string.
-        best_epoch: The pass whose weights gave the vectors; the last, where nothing chose another.
+        curves: One value per epoch of ``train_loss`` and ``alignment_loss``.
+        seconds: The time the training took.
+        failed: Why the vectors cannot be used (a loss that is not a number, and at which epoch), or an empty string.
+        best_epoch: The epoch whose weights computed the vectors; the last, unless another was chosen.
     """
 
     run: Run
@@ -47,23 +47,23 @@ def learn(
     device: str = "cpu",
     progress: Callable[[int], None] = lambda _: None,
 ) -> list[Learnt]:
-    """Trains an encoder per run on all graphs, without their labels, and hands over the vectors it gives them.
+    """Trains an encoder per run on all graphs, without their labels, and returns the graph vectors it computes.
 
-    On a CPU one after another, on a GPU all of them as one stack of models.
+    On a CPU, encoders are trained one after another; on a GPU, as one stack of models.
 
     Args:
-        graphs: The dataset; labels are taken away before anything else happens.
+        graphs: The dataset; its labels are removed first.
         runs: Encoders of equal shape. A run's fold is set to 0: folds share an encoder.
-        training: How; ``epochs`` is their number, ``patience`` is not used.
+        training: How they are trained; always for ``epochs`` epochs, ``patience`` is not used.
         device: ``cpu`` or ``cuda``.
-        progress: Told the number of every pass that is done.
+        progress: Callback, called with the number of every epoch that is done.
     """
     graphs = unlabelled(graphs)
     for what, count in ((f"{graphs.name} has", len(graphs)), ("batch_size is", training.batch_size)):
         if count < 2:
             raise InputError(
-                f"{what} {count}, but learning without labels tells every graph from the others of its batch: at least "
-                "2 are needed."
+                f"{what} {count}, but learning without labels contrasts every graph with the others of its batch: at "
+                "least 2 are needed."
             )
     runs = [replace(run, fold=0) for run in runs]
     if torch.device(device).type == "cpu":
@@ -72,7 +72,7 @@ def learn(
 
 
 def unlabelled(graphs: GraphSet) -> GraphSet:
-    """The same graphs without any label."""
+    """Returns the same graphs without labels."""
     return replace(graphs, y=None, class_names=(), graph_columns={}, graph_texts={})
 
 
@@ -107,7 +107,7 @@ def _fit(
 
 
 def _failure(losses: Tensor, vectors: Tensor) -> str:
-    """In a sentence what went wrong with one encoder, from its losses [epochs, 2] and its vectors."""
+    """Says what went wrong with one encoder, given its losses [epochs, 2] and its vectors."""
     broken = ~losses.isfinite().all(dim=1)
     if bool(broken.any()):
         return f"the loss was not a number at epoch {int(broken.nonzero()[0]) + 1}"

@@ -1,8 +1,8 @@
-"""Random views of graphs, for contrastive learning: tensor operations on a whole batch, shapes that never change.
+"""Random views of graphs, for contrastive learning: tensor operations on a whole batch, with fixed shapes.
 
-Nodes and edges are not removed: a dropped node moves to a dummy graph after all others and has a mask of 0, its edges
-become loops on it. So a batch keeps its shape, and the code lifts over replicas like a model's. Edges must be sorted
-by their source, as those of every batch of a :class:`~ssread.data.graphset.GraphSet` are.
+Nodes and edges are not removed. A dropped node moves to a dummy graph after all others and has a mask of 0; its edges
+become loops. So a batch keeps its shape, and the code can be vmapped over models. Edges must be sorted by their source,
+as in every batch of a :class:`~ssread.data.graphset.GraphSet`.
 """
 
 from collections.abc import Sequence
@@ -28,27 +28,27 @@ __all__ = [
     "without_masked",
 ]
 
-#: What a view may do to a graph.
+#: The augmentations that a view may apply to a graph.
 AUGMENTATIONS = ("nodes", "edges", "attributes", "subgraph", "identity")
 
 
 def drop_nodes(graphs: Graphs, ratio: float) -> Tensor:
-    """The nodes that stay, [N]: each is dropped with probability ``ratio``, but one of every graph never."""
+    """Returns the mask of nodes that stay, [N]: each is dropped with probability ``ratio``, but not all of a graph."""
     luck = _uniform(graphs.batch)
     best = segment.reduce_max(luck, graphs.batch, graphs.batch_size).index_select(0, graphs.batch)
     return (luck >= ratio) | (luck == best)
 
 
 def mask_attributes(graphs: Graphs, ratio: float) -> Tensor:
-    """The nodes that keep their features, [N]: each loses them with probability ``ratio``."""
+    """Returns the mask of nodes that keep their features, [N]: each loses them with probability ``ratio``."""
     return _uniform(graphs.batch) >= ratio
 
 
 def perturb_edges(graphs: Graphs, ratio: float) -> Tensor:
-    """The edges with some of them moved, [2, E]: dropped, and as many added between random nodes of the same graph.
+    """Returns the edges with some moved, [2, E]: dropped, and as many added between random nodes of the same graph.
 
-    Each is moved with probability ``ratio``, both directions of it to the same place; its features go with it. A moved
-    edge joins two different nodes, a moved loop stays a loop.
+    Each is moved with probability ``ratio``, with its features, and both of its directions together. A moved edge joins
+    two different nodes; a moved loop stays a loop.
     """
     source, target = graphs.edge_index
     twin = _first_direction(source, target, graphs.num_nodes)
@@ -64,12 +64,12 @@ def perturb_edges(graphs: Graphs, ratio: float) -> Tensor:
 
 
 def walk(graphs: Graphs, steps: int) -> Tensor:
-    """The nodes that a random walk of so many steps from a random node of every graph sees, [N]: a connected part."""
+    """Returns the mask of nodes that a random walk from a random node of every graph visits, [N]: a connected part."""
     first, size = _ranges(graphs)
     nodes, edges = graphs.num_nodes, graphs.edge_index.size(1)
     degree = F.pad(segment.count(graphs.source, nodes), (0, 1))
-    # Behind the edges every node has a loop, which a node without edges takes. Graphs without nodes walk on the spot
-    # past the last node.
+    # After the edges, every node has a loop, which is the way out of a node without edges. The walks of empty graphs
+    # stay on an extra node after the last.
     itself = torch.arange(nodes + 1, device=first.device)
     target = torch.cat([graphs.target, itself])
     ways, first_way = degree.clamp(min=1), torch.where(degree > 0, degree.cumsum(0) - degree, edges + itself)
@@ -84,15 +84,15 @@ def walk(graphs: Graphs, steps: int) -> Tensor:
 
 
 def random_view(graphs: Graphs, augmentations: Sequence[str], ratio: float, steps: int) -> Graphs:
-    """One view of every graph, by an augmentation drawn for each on its own; one more graph, the last, is a dummy.
+    """Returns one view of every graph, each by an independently drawn augmentation; the last graph is a dummy.
 
-    No view is empty, unless its graph is.
+    A view is empty only if its graph is.
 
     Args:
         graphs: The batch.
         augmentations: Names of :data:`AUGMENTATIONS`, drawn from with equal probability.
         ratio: The share of nodes dropped, of edges moved, of features masked.
-        steps: How many steps a random walk has.
+        steps: The number of steps of a random walk.
     """
     drawn = _pick(torch.rand(graphs.batch_size, device=graphs.x.device), len(augmentations))
     of_node = drawn.index_select(0, graphs.batch)
@@ -131,7 +131,7 @@ def random_view(graphs: Graphs, augmentations: Sequence[str], ratio: float, step
 
 
 def views(graphs: Graphs, augmentations: Sequence[str] = AUGMENTATIONS, ratio: float = 0.2, steps: int = 20) -> Graphs:
-    """Two random views of every graph as one batch of 2B + 1: graph g is g and B + g there, the last is a dummy.
+    """Returns two views of every graph in one batch of 2B + 1: graph g becomes g and B + g, the last is a dummy.
 
     See :func:`random_view` for the arguments.
     """
@@ -151,7 +151,7 @@ def views(graphs: Graphs, augmentations: Sequence[str] = AUGMENTATIONS, ratio: f
 
 
 def without_masked(graphs: Graphs) -> Graphs:
-    """The same graphs without the nodes that have a mask of 0, and without their edges; shapes depend on the values."""
+    """Returns the graphs without nodes that have a mask of 0 and their edges; shapes depend on the values."""
     if graphs.mask is None:
         return graphs
     kept = graphs.mask.squeeze(-1) > 0
@@ -173,10 +173,10 @@ def without_masked(graphs: Graphs) -> Graphs:
 
 
 def masked_last(graphs: Graphs) -> Graphs:
-    """The same graphs with the nodes that have a mask of 0 behind all others, where no graph's ``ptr`` reaches.
+    """Returns the graphs with the nodes that have a mask of 0 after all others, outside every graph's ``ptr`` range.
 
-    They belong to the last graph, a dummy like that of :func:`random_view`. Shapes stay, so that this can be lifted and
-    recorded; and a readout that is told where every graph begins need not sort the nodes first.
+    They belong to the last graph, a dummy like that of :func:`random_view`. Shapes are fixed, so that this can be
+    vmapped and recorded; and with ``ptr``, a readout need not sort the nodes first.
     """
     assert graphs.mask is not None
     kept = graphs.mask.squeeze(-1) > 0
@@ -204,7 +204,7 @@ def masked_last(graphs: Graphs) -> Graphs:
 
 
 def check_augmentations(names: Sequence[str]) -> tuple[str, ...]:
-    """Augmentations by name, or a sentence."""
+    """Returns the names as a tuple, or raises an ``InputError`` if one is not an augmentation."""
     for name in names:
         if name not in AUGMENTATIONS:
             raise InputError(f"There is no augmentation {name!r}. Choose from {', '.join(AUGMENTATIONS)}.")
@@ -214,26 +214,26 @@ def check_augmentations(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _uniform(like: Tensor) -> Tensor:
-    """A number from 0 to below 1 for every row."""
+    """Draws a number from [0, 1) for every row."""
     return torch.rand(like.size(0), device=like.device)
 
 
 def _pick(luck: Tensor, choices: Tensor | int) -> Tensor:
-    """A whole number below ``choices`` from a number below 1.
+    """Maps a number from [0, 1) to a whole number below ``choices``.
 
-    The largest of those, 1 - 2^-24, times a number of up to 24 bits is nearer to the next float below it than to it.
+    The largest float below 1, 1 - 2^-24, times a number n of up to 24 bits rounds to a float below n.
     """
     return (luck * choices).long()
 
 
 def _ranges(graphs: Graphs) -> tuple[Tensor, Tensor]:
-    """The first node and the number of nodes of every graph, [B] each; nodes stand in the order of their graphs."""
+    """Returns the first node and the number of nodes of every graph, [B] each; nodes are sorted by graph."""
     size = segment.count(graphs.batch, graphs.batch_size)
     return size.cumsum(0) - size, size
 
 
 def _first_direction(source: Tensor, target: Tensor, num_nodes: int) -> Tensor:
-    """For every edge the first of its two directions, [E]; an edge without the other direction names itself.
+    """Returns the first of the two directions of every edge, [E]; the edge itself if the other does not exist.
 
     Edges are sorted by source and target.
     """

@@ -109,7 +109,7 @@ def test_stopped_in_the_middle_it_continues_to_the_same_table(config, tmp_path, 
     assert process.returncode != 0
     assert 2 <= _results(out) < 12
     if how == signal.SIGINT:
-        assert "the same command goes on from there" in errors
+        assert "the same command continues from there" in errors
         assert "Traceback" not in errors
     assert table(config, out) == whole
     assert _results(out) == 12

@@ -85,5 +85,5 @@ def test_interrupted_it_says_how_to_go_on(tmp_path, heeding_ctrl_c):
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "the same command goes on from there" in told
+    assert "the same command continues from there" in told
     assert "Traceback" not in told

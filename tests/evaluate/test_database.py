@@ -128,5 +128,5 @@ def test_a_file_or_folder_that_cannot_be_written_is_named(tmp_path: Path, file_m
     here, there = multiprocessing.Pipe()
     start(folder, there, target=error_on_writing).join()
     folder.chmod(0o777)
-    assert re.match("results.db cannot be .* folder .* name another file", here.recv())
+    assert re.match("results.db cannot be .* folder .* use another file", here.recv())
     assert len(Store(path)) == 2

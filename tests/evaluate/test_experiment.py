@@ -45,8 +45,8 @@ def test_the_protocol_is_the_papers_and_the_recipe_ours():
         ({"positions": 0}, "positions must be 1 or more, but 0 was given"),
         ({"positions": "many"}, "positions cannot be 'many': give a whole number or auto"),
         ({"dropout": "lots"}, "dropout cannot be 'lots': give a number or auto"),
-        ({"dropout": 1.5}, "dropout is a share of at least 0 and below 1, but 1.5 was given"),
-        ({"dropout": "auto", "learn": "graphcl"}, "dropout is chosen by validation accuracy of a classifier"),
+        ({"dropout": 1.5}, "dropout must be at least 0 and below 1, but 1.5 was given"),
+        ({"dropout": "auto", "learn": "graphcl"}, "dropout: auto chooses by the validation accuracy of a classifier"),
         ({"recipe": "best"}, "no recipe 'best'. Choose from fair, paper, public"),
         ({"schedule": "stairs"}, "There is no schedule 'stairs'. Choose from constant, cosine"),
         ({"selection": "test"}, "There is no selection 'test'"),
@@ -58,7 +58,7 @@ def test_the_protocol_is_the_papers_and_the_recipe_ours():
         ({"gamma": -1}, "gamma must be 0 or more, but -1.0 was given"),
         ({"epochs": 0}, "epochs must be 1 or more"),
         ({"model": 3}, "model cannot be 3: give settings by name"),
-        ({"lr": 3}, "no setting 'lr'; there are aggr, arch, averaging, batch_size"),
+        ({"lr": 3}, "no setting 'lr'. Choose from aggr, arch, averaging, batch_size"),
     ],
 )
 def test_wrong_settings_get_a_sentence(settings, sentence):

@@ -44,7 +44,7 @@ def test_gpus_get_even_shares_of_runs_of_equal_shape(chosen, gpus):
 @needs_client
 @pytest.mark.parametrize("address", ["auto", "localhost:6379", "ray://", "ray://host:port", "http://localhost"])
 def test_an_address_that_is_none_is_refused(address):
-    with pytest.raises(InputError, match="is no address of a Ray cluster; use ray or ray://host:port"):
+    with pytest.raises(InputError, match="is not a valid address of a Ray cluster; use ray or ray://host:port"):
         RayRunner(address)
 
 
@@ -181,7 +181,7 @@ def test_a_cluster_without_cores_is_refused_and_so_is_a_second_one(ray):
     ray.init(num_cpus=0, num_gpus=0, include_dashboard=False, object_store_memory=80_000_000, logging_level="ERROR")
     with pytest.raises(InputError, match=r"The Ray cluster \(ray\) has no node with a CPU"):
         RayRunner()
-    with pytest.raises(InputError, match="This process is connected to a Ray cluster already"):
+    with pytest.raises(InputError, match="This process is already connected to a Ray cluster"):
         RayRunner("ray://127.0.0.1:10001")
 
 
@@ -209,7 +209,7 @@ def test_closing_the_iterator_ends_what_runs_and_what_waits(on_cluster, ray, gra
 @pytest.mark.slow
 def test_a_training_that_ends_its_worker_every_time_is_given_up(on_cluster, ray):
     task = ray.remote(max_retries=0)(lambda: os._exit(1)).remote()
-    with pytest.raises(InputError, match=r"lost the training of .*\(seed 1 fold 3\) .* given up"):
+    with pytest.raises(InputError, match=r"lost the training of .*\(seed 1 fold 3\) .* gave up"):
         on_cluster._results(task, [run(3)])
 
 

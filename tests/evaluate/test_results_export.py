@@ -87,7 +87,7 @@ def test_an_empty_store_can_be_exported(tmp_path: Path) -> None:
 
 def test_places_that_cannot_be_written_are_named(store: Store, tmp_path: Path) -> None:
     with pytest.raises(
-        InputError, match=r"table\.xlsx cannot be written: its ending must be one of \.csv, \.md, \.tex"
+        InputError, match=r"table\.xlsx cannot be written: its extension must be one of \.csv, \.md, \.tex"
     ):
         export(store, tmp_path / "table.xlsx")
     (tmp_path / "folder.csv").mkdir()

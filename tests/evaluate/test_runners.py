@@ -53,7 +53,7 @@ def test_too_little_memory_means_smaller_cohorts(monkeypatch):
     results = train_cohort(graphs, RUNS[:3], SHORT, "cuda", said.append)
     assert [result.run for result in results] == RUNS[:3]
     assert tried == [3, 2, 1, 1, 1]
-    assert said[0] == "3 models do not fit into the memory of cuda at once; going on with 2."
+    assert said[0] == "3 models do not fit into the memory of cuda at once; continuing with 2 at a time."
 
 
 def test_too_little_memory_for_one_is_a_sentence(monkeypatch):
@@ -61,7 +61,7 @@ def test_too_little_memory_for_one_is_a_sentence(monkeypatch):
         raise torch.OutOfMemoryError("CUDA out of memory")
 
     monkeypatch.setattr(runners, "train_and_judge", no_card)
-    with pytest.raises(InputError, match="One model does not fit into the memory of cuda"):
+    with pytest.raises(InputError, match="A single model does not fit into the memory of cuda"):
         train_cohort(load("planted", num_graphs=40), RUNS[:1], SHORT, "cuda", print)
 
 

@@ -97,7 +97,7 @@ def test_aggregations_have_one_name() -> None:
 def test_a_store_of_a_newer_version_is_refused_and_left_alone(store: Store) -> None:
     store.add(DATASET, make_result(), TRAINING, "cpu")
     sqlite3.connect(store.path).execute("PRAGMA user_version = 7")
-    with pytest.raises(InputError, match=r"newer version of ssread \(format 7, this one knows 1\)"):
+    with pytest.raises(InputError, match=r"newer version of ssread \(format 7, this one reads 1\)"):
         Store(store.path)
 
 
@@ -120,10 +120,10 @@ def test_a_text_file_is_refused_and_left_alone(tmp_path: Path) -> None:
 
 
 def test_folders_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="is a folder: name the file in it"):
+    with pytest.raises(InputError, match="is a folder: give a file in it"):
         Store(tmp_path)
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="cannot be made"):
+    with pytest.raises(InputError, match="cannot be created"):
         Store(tmp_path / "file" / "results.db")
 
 
@@ -136,7 +136,7 @@ def test_a_full_disk_is_named_and_loses_nothing(store: Store) -> None:
     store.add(DATASET, make_result(), TRAINING, "cpu")
     size = store._connection.execute("PRAGMA page_count").fetchone()[0]
     store._connection.execute(f"PRAGMA max_page_count = {size + 1}")  # SQLite's own error, as on a full disk
-    with pytest.raises(InputError, match=r"The disk is full: .*What it holds is safe"):
+    with pytest.raises(InputError, match=r"The disk is full: .*Earlier ones are safe"):
         all(store.add(DATASET, make_result(seed), TRAINING, "cpu") for seed in range(1, 50))
     store._connection.execute("PRAGMA max_page_count = 100000")
     assert store.add(DATASET, make_result(49), TRAINING, "cpu")
@@ -148,7 +148,7 @@ def test_a_lock_held_for_long_is_named(store: Store) -> None:
     other.execute("BEGIN IMMEDIATE")
     with Store(store.path, timeout=0.2) as waiting, pytest.raises(InputError, match=r"locked .* for 0.2 seconds"):
         waiting.add(DATASET, make_result(), TRAINING, "cpu")
-    assert len(store) == 0  # reading goes on meanwhile
+    assert len(store) == 0  # reading is still possible
 
 
 def test_a_damaged_row_is_named(store: Store) -> None:

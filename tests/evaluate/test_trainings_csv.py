@@ -11,7 +11,10 @@ from ssread.evaluate.trainings_csv import KINDS, read_trainings
     [
         ("", "cannot be read as CSV"),
         ("a,b\n1,2\n", "has no column 'key'"),
-        (",".join(KINDS) + "\n" + ",".join("x" for _ in KINDS) + "\n", "'num_positions' of .* is not all numbers"),
+        (
+            ",".join(KINDS) + "\n" + ",".join("x" for _ in KINDS) + "\n",
+            "'num_positions' of .* contains values that are not numbers",
+        ),
     ],
 )
 def test_other_files_get_a_sentence(text, sentence, tmp_path):

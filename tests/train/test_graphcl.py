@@ -59,7 +59,7 @@ def test_padding_is_nobodys_negative(sizes):
 
 
 def test_a_batch_of_one_graph_gets_a_sentence():
-    with pytest.raises(InputError, match="A batch of one graph has no other graph"):
+    with pytest.raises(InputError, match="A batch of one graph has no negatives"):
         contrastive_loss(torch.ones(1, 2), torch.ones(1, 2))
 
 

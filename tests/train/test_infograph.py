@@ -55,7 +55,7 @@ def test_padding_counts_nowhere(seed):
 
 
 def test_a_batch_of_one_graph_gets_a_sentence():
-    with pytest.raises(InputError, match="A batch of one graph has no other graph"):
+    with pytest.raises(InputError, match="A batch of one graph has no negatives"):
         jensen_shannon_loss(torch.ones(2, 2), torch.ones(1, 2), torch.zeros(2, dtype=torch.long))
 
 
