@@ -21,6 +21,7 @@ CONFIG = """
 data: {num_graphs: 40, nodes: 13, seed: 1}
 model: {hidden_channels: 8}
 positions: 2
+dropout: 0
 folds: 3
 seeds: 2
 epochs: 3
