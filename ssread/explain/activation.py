@@ -18,8 +18,9 @@ def activation(model: Any, graphs: GraphSet, target: int | Tensor | None = None)
     .. math:: \mathrm{CAM}_c(n) = \frac{\partial s_c}{\partial h_n} \cdot h_n
 
     where :math:`s_c` is the score of class c before the softmax and :math:`h_n` the node's vector. With a sum and a
-    linear head this is exact: the activations of a graph add up to its score minus the bias. One backward pass per
-    class is enough for all graphs, since a graph's score depends only on its own nodes.
+    linear head this is exact: the activations of a graph add up to its score minus that of a graph without nodes, which
+    is the bias and the shift of normalised vectors. One backward pass per class is enough for all graphs, since a
+    graph's score depends only on its own nodes.
 
     Args:
         model: Anything :func:`ssread.explain.classifier` takes.

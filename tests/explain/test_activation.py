@@ -15,13 +15,18 @@ GRAPHS = planted(6, seed=3, feature_noise=0.3)
 
 
 @pytest.mark.parametrize("readout", ["ssread", "global"])
-def test_with_a_sum_and_a_linear_head_activations_add_up_to_the_score_minus_the_bias(readout):
+@pytest.mark.parametrize("normalize", [True, False])
+def test_with_a_sum_and_a_linear_head_activations_add_up_to_the_score(readout, normalize):
+    """Minus that of a graph without nodes: the bias, and the shift of normalised vectors."""
     graphs = in_double(GRAPHS)
-    model = model_for(graphs, "gcn", readout=readout).double().eval()
+    model = model_for(graphs, "gcn", readout=readout, normalize=normalize).double()
+    model(graphs.batch(range(len(graphs))))  # gives the normalisation its statistics
+    model.eval()
     graph = torch.arange(len(graphs)).repeat_interleave(graphs.node_counts)
     total = segment.reduce_sum(activation(model, graphs), graph, len(graphs))
-    expected = model(graphs.batch(range(len(graphs)))) - model.head.bias
-    assert torch.allclose(total, expected)
+    nothing = torch.zeros(1, model.readout.out_channels, dtype=torch.float64)
+    of_nothing = model.head(nothing if model.norm is None else model.norm(nothing))
+    assert torch.allclose(total, model(graphs.batch(range(len(graphs)))) - of_nothing)
 
 
 @pytest.mark.parametrize("name", [name for name in ARCHITECTURES if name != "diffpool"])
