@@ -34,8 +34,9 @@ from ssread.models.graphs import Graphs
 from ssread.train import Run, Training
 from ssread.train.batch_plans import even_plan, large_batches_together
 from ssread.train.cohort import Cohort
-from ssread.train.engine import Engine, Single
+from ssread.train.engine import Engine
 from ssread.train.graphcl import contrastive_loss
+from ssread.train.single import Single
 from ssread.train.unsupervised import unlabelled
 from ssread.train.views import views, without_masked
 

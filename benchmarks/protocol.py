@@ -149,7 +149,7 @@ def over_matrix_products(graphs: GraphSet, rounds: int) -> tuple[float, float]:
 
     steps, alone = [], []
     for _ in range(rounds):
-        for function, times in ((lambda: engine.one_pass(ids), steps), (products, alone)):
+        for function, times in ((lambda: engine.train_epoch(ids), steps), (products, alone)):
             start = time.perf_counter()
             function()
             times.append(1e3 * (time.perf_counter() - start))
