@@ -144,7 +144,7 @@ class PlainLoop:
         )
         return Batch.from_data_list(one), Batch.from_data_list(other)
 
-    def one_pass(self) -> None:
+    def train_epoch(self) -> None:
         """Trains one epoch."""
         for pair in self.loader:
             (one, first), (other, second) = (self.model(batch) for batch in pair)
