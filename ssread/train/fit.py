@@ -219,7 +219,7 @@ class Loop:
             run=self._runs[r],
             best_epoch=int(self.best.epoch[model]),
             epochs=epochs,
-            valid_accuracy=math.nan if failed else self.best.accuracy[model].item(),
+            valid_accuracy=math.nan if failed else self.curves[r]["valid_accuracy"][int(self.best.epoch[model]) - 1],
             valid_loss=math.nan if failed else self.best.loss[model].item(),
             test_ids=ids.numpy(),
             test_labels=self._labels[ids].numpy(),

@@ -126,3 +126,4 @@ def test_seen_graphs_choose_the_epoch_of_the_public_recipe(graphs):
         valid = right[: len(fold.validation)].mean().item()
         assert result.curves["valid_accuracy"][epoch - 1] == pytest.approx(valid)
     assert result.best_epoch == 1 + max(range(12), key=lambda epoch: best[epoch])
+    assert result.valid_accuracy == result.curves["valid_accuracy"][result.best_epoch - 1]
