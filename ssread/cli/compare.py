@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from ssread.cli.app import app, wide_console
-from ssread.cli.options import DEVICE, FOLDS, LABEL, ON, OUT, RECIPE, SEEDS, SMILES, WORKERS
+from ssread.cli.options import DEGREE, DEVICE, FOLDS, LABEL, ON, OUT, RECIPE, SEEDS, SMILES, WORKERS
 
 
 @app.command()
@@ -69,6 +69,7 @@ def compare(
     ] = None,
     smiles: SMILES = None,
     label: LABEL = None,
+    degree: DEGREE = False,
     device: DEVICE = "auto",
     workers: WORKERS = None,
     on: ON = "here",
@@ -91,6 +92,8 @@ def compare(
 
     - ssread compare my.csv --smiles SMILES --label active --metric roc_auc
 
+    - ssread compare IMDB-BINARY --degree
+
     - ssread compare MUTAG --learn graphcl --seeds 1
 
     - ssread compare MUTAG --task rings,aromatic_rings,rotatable_bonds
@@ -110,8 +113,8 @@ def compare(
         from ssread.commands.settings_file import read_settings
 
         settings = read_settings(config)
-    columns = {"smiles": smiles, "label": label}
-    data = {**settings.pop("data", {}), **{name: value for name, value in columns.items() if value is not None}}
+    reading = {"smiles": smiles, "label": label, "degree": degree or None}
+    data = {**settings.pop("data", {}), **{name: value for name, value in reading.items() if value is not None}}
     settings |= {name: value for name, value in flags.items() if value is not None}
     experiments_of(settings)
     check_placement(device, workers, on)

@@ -5,8 +5,15 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["DEVICE", "FOLDS", "ID", "LABEL", "MODEL", "ON", "OUT", "RECIPE", "SEEDS", "SMILES", "WORKERS"]
+__all__ = ["DEGREE", "DEVICE", "FOLDS", "ID", "LABEL", "MODEL", "ON", "OUT", "RECIPE", "SEEDS", "SMILES", "WORKERS"]
 
+DEGREE = Annotated[
+    bool,
+    typer.Option(
+        "--degree",
+        help="Nodes without labels (IMDB-BINARY, IMDB-MULTI) get their degree as a feature instead of a constant.",
+    ),
+]
 DEVICE = Annotated[str, typer.Option(help="auto, cpu or cuda.")]
 FOLDS = Annotated[int | None, typer.Option(help="Number of cross-validation folds. (default: 10)")]
 ID = Annotated[str | None, typer.Option(help="Column that identifies the rows. (default: the line number)")]

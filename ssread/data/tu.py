@@ -42,7 +42,8 @@ def read_tu(
     Args:
         path: A folder with the text files, or a zip of such a folder.
         attributes: Whether to append the numeric node and edge attributes, if there are any.
-        degree: Whether nodes without labels get their one-hot degree instead of the constant 1.
+        degree: Whether nodes without labels get their one-hot degree instead of the constant 1. The dataset is then
+            called ``NAME-degree``, so that its results are not taken for those of the constant.
         undirected: Whether to add the missing reverse of every edge.
         self_loops: ``"keep"`` or ``"drop"``.
     """
@@ -80,11 +81,12 @@ def read_tu(
 
 
 def one_hot_degree(graphs: GraphSet) -> GraphSet:
-    """Replaces the node features by the one-hot degree of every node."""
+    """Replaces the node features by the one-hot degree of every node; ``-degree`` is added to the name."""
     first_of_graph = torch.repeat_interleave(graphs.node_ptr[:-1], graphs.edge_counts)
     degree = torch.bincount(graphs.edge_index[0] + first_of_graph, minlength=graphs.x.size(0))
     x, names = _one_hot(degree.numpy(), ())
-    return replace(graphs, x=torch.from_numpy(x), node_feature_names=tuple(f"degree {name}" for name in names))
+    features = tuple(f"degree {name}" for name in names)
+    return replace(graphs, name=f"{graphs.name}-degree", x=torch.from_numpy(x), node_feature_names=features)
 
 
 def _features(

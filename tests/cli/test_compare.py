@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 from helpers.paper_runs import random_trainings
+from helpers.tu_files import tu_files, write_folder
 from typer.testing import CliRunner
 
 from ssread.cli import app
+from ssread.data import load
 from ssread.errors import InputError
 from ssread.evaluate import Store
 from ssread.evaluate.experiment import Experiment
@@ -64,6 +66,26 @@ def test_flags_override_the_file(config, tmp_path):
     report = json.loads((tmp_path / "compare-planted.json").read_text())
     assert [cell["aggr"] for cell in report["cells"]] == ["mean", "max+mean"]
     assert report["cells"][0]["pairs"] == 3
+
+
+def test_degrees_as_features_are_another_dataset(config, tmp_path):
+    folder = write_folder(tu_files(load("planted", num_graphs=20, nodes=13, seed=1), None, None), tmp_path / "SET")
+    config.write_text("\n".join(line for line in CONFIG.splitlines() if not line.startswith("data:")))
+    words = ("compare", folder, "--config", config, "--workers", 1, "--epochs", 1, "--seeds", 1, "--out", tmp_path)
+    for flag in ([], ["--degree"]):
+        code, output = run(*words, *flag)
+        assert code == 0, output
+    with Store(tmp_path / "results.sqlite") as store:
+        rows = store.table()
+    assert rows.groupby("dataset")["fingerprint"].nunique().to_dict() == {"SET": 1, "SET-degree": 1}
+    assert rows["fingerprint"].nunique() == 2
+    assert {path.name for path in tmp_path.glob("compare-*.md")} == {"compare-SET.md", "compare-SET-degree.md"}
+
+
+def test_degrees_of_generated_graphs_are_refused(tmp_path):
+    code, output = run("compare", "planted", "--degree", "--out", tmp_path)
+    assert code == 1
+    assert "There is no option 'degree'" in " ".join(output.split())
 
 
 def table(config: Path, out: Path) -> dict:

@@ -77,6 +77,7 @@ def test_options(tmp_path: Path) -> None:
     assert read_tu(folder).x.tolist() == [[1]] * 4
     assert read_tu(folder).node_feature_names == ("constant",)
     assert read_tu(folder, degree=True).node_feature_names == ("degree 1",)
+    assert read_tu(folder, degree=True).name == "SET-degree"
     assert read_tu(folder, attributes=True, degree=True).num_node_features == 2
     (folder / "SET_A.txt").write_text("1,2\n3,3\n")
     (folder / "SET_edge_labels.txt").unlink()
