@@ -12,12 +12,13 @@ from ssread.data.graphset import GraphSet
 from ssread.errors import InputError
 from ssread.evaluate.experiment import Experiment
 from ssread.evaluate.protocol import compare_all, experiment_rule
+from ssread.evaluate.report import Cell
 from ssread.evaluate.trainer import Watch
 from ssread.evaluate.trainings_csv import read_trainings
 from ssread.paper.datasets import train_datasets
 from ssread.paper.paper_table import PaperTable
 from ssread.paper.registry import DATASETS, PAPER, Context, Progress, heading
-from ssread.paper.stored_results import StoredResults, all_results
+from ssread.paper.stored_results import MissingCell, StoredResults, all_results
 
 __all__ = ["TABLE_3", "TABLE_4", "TABLE_5", "ComparisonTable"]
 
@@ -40,8 +41,11 @@ class ComparisonTable:
 
     def progress(self, context: Context) -> Progress:
         """How many trainings of the chosen datasets and rows the store has."""
-        results = all_results(context.trainings(), context.chosen_datasets(), self._chosen_experiments(context))
-        return Progress.sum(result.progress() for result in results)
+        return Progress.sum(result.progress() for result in self.results(context))
+
+    def results(self, context: Context) -> list[StoredResults]:
+        """The chosen datasets and rows, as far as they are stored."""
+        return all_results(context.trainings(), context.chosen_datasets(), self._chosen_experiments(context))
 
     def run(self, context: Context) -> list[Path]:
         """Trains what is missing, the dataset that lacks least first; writes the table after every dataset."""
@@ -63,6 +67,16 @@ class ComparisonTable:
         """The table in Markdown, from every CSV file of trainings in a folder and its remarks."""
         rows, experiments = read_trainings(sorted(folder.glob("*.csv"))), self._experiments(settings)
         return self._table(all_results(rows, DATASETS, experiments), experiments[0], _remarks(folder)).markdown()
+
+    def cells(self, rows: pd.DataFrame, settings: Mapping[str, Any]) -> list[Cell | MissingCell]:
+        """Every cell of the table, from stored trainings.
+
+        Args:
+            rows: Trainings as :meth:`ssread.evaluate.Store.table` returns them.
+            settings: As in a :class:`Context`; ``aggr`` leaves the other aggregations out.
+        """
+        results = all_results(rows, DATASETS, self._experiments(settings))
+        return [cell for result in results for cell in result.cells()]
 
     def _write(self, context: Context) -> list[Path]:
         """Writes the whole table, also the rows and datasets that were not chosen."""

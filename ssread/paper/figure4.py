@@ -20,9 +20,9 @@ from ssread.evaluate.trainings_csv import read_trainings
 from ssread.paper.comparison_columns import HEADINGS, comparison_columns
 from ssread.paper.datasets import train_datasets
 from ssread.paper.registry import PAPER, Context, Progress
-from ssread.paper.stored_results import MissingCell, all_results
+from ssread.paper.stored_results import MissingCell, StoredResults, all_results
 
-__all__ = ["draw", "experiments", "page", "progress", "run"]
+__all__ = ["draw", "experiments", "page", "progress", "results", "run"]
 
 NAME = "figure4"
 DATASETS = PAPER[NAME].datasets
@@ -37,9 +37,12 @@ def experiments(settings: Mapping[str, Any]) -> list[Experiment]:
 
 def progress(context: Context) -> Progress:
     """How many of the linear evaluations the store has; those of the three properties share an encoder."""
-    datasets = context.chosen_datasets(DATASETS)
-    results = all_results(context.trainings(), datasets, experiments(context.settings))
-    return Progress.sum(result.progress() for result in results)
+    return Progress.sum(result.progress() for result in results(context))
+
+
+def results(context: Context) -> list[StoredResults]:
+    """The experiments, as far as they are stored."""
+    return all_results(context.trainings(), context.chosen_datasets(DATASETS), experiments(context.settings))
 
 
 def run(context: Context) -> list[Path]:
@@ -50,14 +53,14 @@ def run(context: Context) -> list[Path]:
         compare_all(graphs, wanted, context.runner, context.store, watch)
 
     problems = train_datasets(context, datasets, wanted[0], train)
-    results = all_results(context.trainings(), DATASETS, wanted)
-    cells = [cell for result in results for cell in result.cells()]
+    stored = all_results(context.trainings(), DATASETS, wanted)
+    cells = [cell for result in stored for cell in result.cells()]
     context.print_table(NAME, ALL_HEADINGS, _rows(cells))
     folder = context.folder(NAME)
     files = [
         *draw([cell for cell in cells if isinstance(cell, Cell)], folder / NAME),
         write_text(folder / f"{NAME}.md", _markdown(cells, wanted)),
-        write_csv(folder / "runs.csv", pd.concat([result.used() for result in results])),
+        write_csv(folder / "runs.csv", pd.concat([result.used() for result in stored])),
     ]
     if problems:
         raise InputError(" ".join(problems))

@@ -25,7 +25,7 @@ from ssread.paper.stored_results import StoredResults
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["GAMMAS", "Point", "page", "points", "progress", "run"]
+__all__ = ["GAMMAS", "Point", "page", "points", "progress", "results", "run"]
 
 NAME = "figure7"
 GAMMAS = (0.0, 0.001, 0.01, 0.1, 1.0)
@@ -58,6 +58,17 @@ def progress(context: Context) -> Progress:
     over_positions = sum(StoredResults(rows, dataset, base).progress()[1] for dataset in datasets)
     over_gamma = len(datasets) * sum(gamma != base.gamma for gamma in GAMMAS) * base.seeds * base.folds
     return Progress(len(_used(rows, datasets, base)), over_positions + over_gamma)
+
+
+def results(context: Context) -> list[StoredResults]:
+    """The experiments of both curves, as far as they are stored; while K is not chosen, gamma has the smallest."""
+    rows, base = context.trainings(), _base(context.settings)
+    over_positions = [StoredResults(rows, dataset, base) for dataset in context.chosen_datasets(DATASETS)]
+    return over_positions + [
+        StoredResults(rows, result.dataset, other)
+        for result in over_positions
+        for other in _over_gamma(base, result.positions or POSITIONS[0])
+    ]
 
 
 def run(context: Context) -> list[Path]:

@@ -17,6 +17,7 @@ from ssread.evaluate.report import Cell, Report
 from ssread.evaluate.statistics import Summary, format_p
 from ssread.paper.comparison_columns import mean_and_sd
 from ssread.paper.stored_results import MissingCell
+from ssread.published.fair_comparison import best_fair_result, fair_comparison_note
 from ssread.published.results import PaperResult
 
 __all__ = ["WIDTH", "Gap", "PaperTable"]
@@ -117,6 +118,12 @@ class PaperTable:
             "paper_whole_mean_gain": sum(gains) / len(gains) if gains else math.nan,
         }
 
+    @property
+    def fair_note(self) -> str:
+        """What others reached on these datasets under a fair protocol, with labels; empty if there is nothing."""
+        labelled = [cell.dataset for cell in self.cells if (cell.learn, cell.task) == ("supervised", "class")]
+        return fair_comparison_note(dict.fromkeys(labelled))
+
     def summary(self) -> list[str]:
         """The counts in sentences, ours and the paper's."""
         n = self.counts
@@ -145,7 +152,12 @@ class PaperTable:
         """The table, the counts, the gaps and the notes in Markdown."""
         headings = ["dataset", "model", "aggregation", "K", "pairs", "GRead, paper", "ours", "SSRead, paper", "ours"]
         headings += ["gain, paper", "ours, 95 % interval", "p", "corrected p", "Holm p", "finding"]
-        parts = [markdown_table(headings, self._rows()).strip(), " ".join(self.summary())]
+        rows = list(self._rows())
+        if self.fair_note:
+            headings.insert(9, "best published, fair")
+            for row, cell in zip(rows, self.cells, strict=True):
+                row.insert(9, str(best_fair_result(cell.dataset) or "-"))
+        parts = [markdown_table(headings, rows).strip(), " ".join(self.summary())]
         if self.gaps:
             lines = [f"- {gap}" for gap in self.gaps]
             parts += [
@@ -154,12 +166,15 @@ class PaperTable:
             ]
         if self.report.cells:
             parts += self.report.notes
+        if self.fair_note:
+            parts.append(self.fair_note)
         return "\n\n".join(parts) + "\n"
 
     def table(self) -> Table:
         """The table for a terminal of at least WIDTH columns."""
         notes = [*self.summary(), *(f"{FLAG} {gap}" for gap in self.gaps)]
         notes += self.report.notes if self.report.cells else []
+        notes += [self.fair_note] if self.fair_note else []
         table = Table(title=self.title, box=box.SIMPLE, pad_edge=False, caption_justify="left")
         table.caption = escape("\n".join(notes))
         for heading in ("dataset", "model", "aggregation"):

@@ -15,6 +15,10 @@ function:
 
     def page(folder: Path, settings: Mapping) -> str: ...    # Markdown; settings name the recipe
 
+If it is made from stored trainings, the code has a function that names them, so that the time left can be judged:
+
+    def results(context: Context) -> list[StoredResults]: ...    # its experiments, as far as they are stored
+
 Importing this module imports no torch, so that a wrong name is refused at once.
 """
 

@@ -56,6 +56,7 @@ class StoredResults:
         dataset: The name of the dataset.
         experiment: The experiment, with its dropout as soon as that can be chosen.
         dropout_chosen: Whether its dropout is given or could be chosen.
+        rows: The stored trainings on this dataset with these training settings, also those of other classifiers.
     """
 
     def __init__(self, rows: pd.DataFrame, dataset: str, experiment: Experiment):
@@ -67,8 +68,8 @@ class StoredResults:
         rows = rows[rows["training"].isin(equal)]
         if rows["fingerprint"].nunique() > 1:
             rows = rows[rows["fingerprint"] == rows["fingerprint"].value_counts(sort=True).index[0]]
-        self._rows = rows.drop_duplicates("run")
-        self._row_of = {text: row for row, text in enumerate(self._rows["run"])}
+        self.rows = rows.drop_duplicates("run")
+        self._row_of = {text: row for row, text in enumerate(self.rows["run"])}
         self._candidates = experiment.dropouts()
         self.experiment = self._candidates[0]
         self.dropout_chosen = len(self._candidates) == 1
@@ -92,15 +93,15 @@ class StoredResults:
     def progress(self) -> tuple[int, int]:
         """The number of stored trainings, and of all trainings."""
         needed = self._needed()
-        later = 0  # trainings with SSRead while K is not chosen; those of the base classifier are among the candidates
-        if self.positions is None:
-            others = [cell for cell in self.experiment.cells() if cell != self.experiment.base]
-            later = len(others) * self.experiment.seeds * self.experiment.folds
-        return len(needed & self._row_of.keys()), len(needed) + later
+        return len(needed.keys() & self._row_of.keys()), len(needed) + len(self._later())
+
+    def to_come(self) -> list[Run]:
+        """The trainings that are missing; those whose K is not chosen yet have the smallest."""
+        return [run for text, run in self._needed().items() if text not in self._row_of] + self._later()
 
     def used(self) -> pd.DataFrame:
         """The rows of these trainings."""
-        return self._rows[self._rows["run"].isin(self._needed())]
+        return self.rows[self.rows["run"].isin(self._needed().keys())]
 
     def cells(self) -> list[Cell | MissingCell]:
         """Every cell of the experiment."""
@@ -123,19 +124,24 @@ class StoredResults:
         comparison = compare(*scores, test_to_train=ratio, margin=margin)
         return Cell(self.dataset, arch, name, self.positions, comparison, **common)
 
-    def _needed(self) -> set[str]:
-        """All trainings of the experiment, without those with SSRead while K is not chosen."""
+    def _later(self) -> list[Run]:
+        """Trainings with SSRead while K is not chosen; those of the base classifier are among the candidates."""
+        if self.positions is not None:
+            return []
+        others = [cell for cell in self.experiment.cells() if cell != self.experiment.base]
+        return [run for cell in others for run in trainings(self.experiment, *cell, POSITIONS[0])]
+
+    def _needed(self) -> dict[str, Run]:
+        """All trainings of the experiment as they are stored, without those with SSRead while K is not chosen."""
         groups: list[tuple[str, Aggr, int | None]] = [(arch, aggr, None) for arch, aggr in self.experiment.cells()]
         if self.experiment.positions is None:
             groups += [(*self.experiment.base, k) for k in POSITIONS]
         if self.positions is not None:
             groups += [(arch, aggr, self.positions) for arch, aggr in self.experiment.cells()]
-        needed = {_as_text(run) for group in groups for run in trainings(self.experiment, *group)}
-        if len(self._candidates) == 1:
-            return needed
-        for candidate in self._candidates:
-            needed |= {_as_text(run) for run in trainings(candidate, *candidate.base, None)}
-        return needed
+        runs = [run for group in groups for run in trainings(self.experiment, *group)]
+        if len(self._candidates) > 1:
+            runs += [run for candidate in self._candidates for run in trainings(candidate, *candidate.base, None)]
+        return {_as_text(run): run for run in runs}
 
     def _rows_of(
         self, arch: str, aggr: Aggr, positions: int | None, experiment: Experiment | None = None
@@ -151,7 +157,7 @@ class StoredResults:
         return [accuracies[np.isfinite(accuracies)].tolist() for accuracies in values]
 
     def _values(self, column: str, rows: np.ndarray) -> np.ndarray:
-        return self._rows[column].to_numpy(dtype=float)[rows]
+        return self.rows[column].to_numpy(dtype=float)[rows]
 
 
 def all_results(rows: pd.DataFrame, datasets: Iterable[str], experiments: Iterable[Experiment]) -> list[StoredResults]:

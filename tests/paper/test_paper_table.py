@@ -41,6 +41,18 @@ def test_missing_cells_say_so_and_are_not_counted():
     assert "The paper, of all 3 cells: better in 3" in table.markdown()
 
 
+def test_what_others_reached_under_a_fair_protocol_stands_beside_ours():
+    table = PaperTable("Table", [AT_PAPER, missing(), MissingCell("MUTAG", "gcn", "sum", 0, 100)], "rule")
+    lines = table.markdown().splitlines()
+    assert "| ours | best published, fair | gain, paper |" in lines[0]
+    places = [line.split(" | ")[9] for line in lines[2:5]]
+    assert places == ["80.0 (GIN)", "78.4 (structure-blind baseline)", "-"]
+    assert "Best published under a fair protocol (Errica et al." in table.markdown()
+    assert "NCI1 80.0 (GIN)" in str(table.table().caption)
+    unlabelled = PaperTable("Table", [MissingCell("NCI1", "gin", "sum", 0, 100, learn="graphcl")], "rule")
+    assert "best published" not in unlabelled.markdown().lower()
+
+
 def test_a_table_without_results():
     table = PaperTable("Table", [missing()], "rule")
     assert "1 of 1 cells are missing." in table.markdown()
