@@ -12,7 +12,8 @@ from ssread.cli.options import DEVICE, FOLDS, ON, OUT, RECIPE, SEEDS, WORKERS
 @app.command()
 def reproduce(
     name: Annotated[
-        str | None, typer.Argument(help="table1 to table5 or figure1 to figure8; without a name, all are listed.")
+        str | None,
+        typer.Argument(help="table1 to table5, figure1 to figure8, or all; without a name, they are listed."),
     ] = None,
     datasets: Annotated[str | None, typer.Option(help="Datasets, separated by commas. (default: all)")] = None,
     rows: Annotated[
@@ -34,10 +35,10 @@ def reproduce(
     on: ON = "here",
     out: OUT = Path("runs"),
 ) -> None:
-    """Make a table or figure of the paper, or list all of them with how much of each is done.
+    """Make a table or figure of the paper, or all of them, or list them with how much of each is done.
 
     Every training is stored, so that partial runs add up; a command that was interrupted continues when it is run
-    again.
+    again. With all, the cheap ones come first, and how much is left and how long it will take is said on the way.
 
     Examples:
 
@@ -46,6 +47,8 @@ def reproduce(
     - ssread reproduce table3 --datasets MUTAG,NCI1
 
     - ssread reproduce table3 --add other/results.sqlite --show
+
+    - ssread reproduce all --device cuda
     """
     from ssread.evaluate.database import check_results_file
     from ssread.evaluate.experiment import Experiment

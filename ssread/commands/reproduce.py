@@ -1,4 +1,4 @@
-"""``ssread reproduce`` as a function: a table or figure of the paper, or a list of all of them."""
+"""``ssread reproduce`` as a function: a table or figure of the paper, all of them, or a list."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -9,8 +9,9 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from ssread.commands.reproduce_all import reproduce_all
 from ssread.evaluate.store import Store
-from ssread.paper.registry import PAPER, Context, check_parts, item
+from ssread.paper.registry import ALL, PAPER, Context, check_parts, item
 
 __all__ = ["listing", "reproduce_item"]
 
@@ -32,7 +33,7 @@ def reproduce_item(
     """Makes what is missing of a table or figure of the paper; without a name, lists all of them.
 
     Args:
-        name: A name of :data:`ssread.paper.registry.PAPER`, or None.
+        name: A name of :data:`ssread.paper.registry.PAPER`, ``all``, or None.
         datasets: See :class:`ssread.paper.registry.Context`, as for all arguments that are not listed here.
         add: Results files of other machines; their trainings are added first.
         out: The folder of the results file. Trainings of :func:`ssread.commands.compare.compare_dataset` with the same
@@ -43,7 +44,7 @@ def reproduce_item(
     """
     if name is not None:
         check_parts(name, datasets, rows)
-    chosen = None if name is None else item(name)
+    make = reproduce_all if name == ALL else None if name is None else item(name).run
     with Store(Path(out) / "results.sqlite") as store:
         context = Context(
             store,
@@ -60,10 +61,10 @@ def reproduce_item(
         for other in add:
             count = store.merge(other)
             context.print_line(f"{count} trainings added from {other}")
-        if chosen is None:
+        if make is None:
             context.console.print(listing(context))
             return []
-        files = chosen.run(context)
+        files = make(context)
     context.print_line(f"Saved: {', '.join(map(str, files))}")
     return files
 

@@ -1,6 +1,6 @@
 """The style of the figures: colours that everybody can tell apart, and the same bytes for the same data."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,13 +41,14 @@ def drawing(width: float = 6.4, height: float = 4.0) -> Iterator["Figure"]:
         yield figure
 
 
-def save(figure: "Figure", stem: Path) -> list[Path]:
-    """Writes ``stem.svg`` and ``stem.png`` atomically, without dates or versions; returns both paths.
+def save(figure: "Figure", stem: Path, endings: Sequence[str] = ("svg", "png")) -> list[Path]:
+    """Writes ``stem.svg`` and ``stem.png`` atomically, without dates or versions; returns the paths.
 
     Call it within :func:`drawing`, because Matplotlib applies the style only when it saves.
     """
     files = []
-    for ending, metadata in (("svg", {"Date": None, "Creator": None}), ("png", {"Software": None})):
+    for ending in endings:
+        metadata = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}[ending]
         path = stem.with_name(f"{stem.name}.{ending}")
         with replacing(path) as new:
             figure.savefig(new, format=ending, metadata=metadata)

@@ -156,7 +156,8 @@ class PaperTable:
         if self.fair_note:
             headings.insert(9, "best published, fair")
             for row, cell in zip(rows, self.cells, strict=True):
-                row.insert(9, str(best_fair_result(cell.dataset) or "-"))
+                fair = best_fair_result(cell.dataset)
+                row.insert(9, "-" if fair is None else f"{fair.mean:.1f}")
         parts = [markdown_table(headings, rows).strip(), " ".join(self.summary())]
         if self.gaps:
             lines = [f"- {gap}" for gap in self.gaps]

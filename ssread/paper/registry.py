@@ -47,7 +47,10 @@ if TYPE_CHECKING:
     from ssread.evaluate.runners import Runner
     from ssread.evaluate.store import Store
 
-__all__ = ["DATASETS", "PAPER", "Context", "Entry", "Item", "Progress", "check_parts", "heading", "item"]
+__all__ = ["ALL", "DATASETS", "PAPER", "Context", "Entry", "Item", "Progress", "check_parts", "heading", "item"]
+
+#: The name that stands for every table and figure.
+ALL = "all"
 
 #: The paper's datasets, in the order of Table I.
 DATASETS = tuple(row.name for row in TABLE_1)
@@ -218,7 +221,7 @@ def _entry(name: str) -> Entry:
     """The entry of a table or figure that can be made, by name."""
     entry = PAPER.get(name)
     if entry is None:
-        raise InputError(f"The paper has no {name!r}. Choose from {', '.join(PAPER)}.")
+        raise InputError(f"The paper has no {name!r}. Choose from {', '.join(PAPER)}, or {ALL}.")
     if not entry.code:
         raise InputError(f"{name} ({entry.title}) cannot be made: {entry.remark}.")
     return entry
@@ -231,7 +234,7 @@ def item(name: str) -> Item:
 
 def check_parts(name: str, datasets: Sequence[str], rows: Sequence[str]) -> None:
     """Raises an ``InputError`` for datasets or rows that a table or figure does not have."""
-    entry = _entry(name)
+    entry = Entry("everything", rows=()) if name == ALL else _entry(name)
     _chosen("dataset", [canonical_name(dataset) or dataset for dataset in datasets], entry.datasets)
     if rows and not entry.rows:
         raise InputError(f"{name} has no rows to choose from: leave out --rows.")

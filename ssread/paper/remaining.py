@@ -24,27 +24,29 @@ class Remaining:
     Attributes:
         done: The number of stored trainings.
         to_come: The number of missing trainings.
-        seconds: How long those will take; None if nobody knows.
+        seconds: How long those will take; None if that is unknown.
         unmeasured: How many of them have no stored training of their dataset and architecture on such a device, and
             are taken to last as long as the average of all.
+        unknown: Until when or where the time is unknown.
     """
 
     done: int
     to_come: int
     seconds: float | None
     unmeasured: int = 0
+    unknown: str = "until some of this kind are trained on such a device"
 
     def __str__(self) -> str:
         counts = f"{self.done:,} trainings done, {self.to_come:,} to come"
         if not self.to_come:
             return counts
         if self.seconds is None:
-            return f"{counts}, time unknown: there is no training of this kind to go by"
+            return f"{counts}, time unknown {self.unknown}"
         unmeasured = f", {self.unmeasured:,} of them by the average of all so far" if self.unmeasured else ""
         return f"{counts}, about {duration(self.seconds)}{unmeasured}"
 
 
-def remaining(results: Sequence[StoredResults], runner: Runner) -> Remaining:
+def remaining(results: Sequence[StoredResults], runner: Runner, known: Sequence[StoredResults] = ()) -> Remaining:
     """What is left of experiments.
 
     The time is that of stored trainings with the same settings on the same kind of device: of the same dataset,
@@ -53,6 +55,7 @@ def remaining(results: Sequence[StoredResults], runner: Runner) -> Remaining:
     Args:
         results: The experiments, as far as they are stored.
         runner: Where the missing trainings would run.
+        known: Further experiments whose stored trainings tell how long one takes.
     """
     missing: dict[str, dict[str, Run]] = {}
     for result in results:
@@ -60,10 +63,14 @@ def remaining(results: Sequence[StoredResults], runner: Runner) -> Remaining:
         missing.setdefault(result.dataset, {}).update(runs)
     to_come = sum(map(len, missing.values()))
     done = len({key for result in results for key in result.used()["key"]})
-    workers = getattr(runner, "workers", None)  # a cluster's number may change
-    measured = _measured(results, runner.device)
-    if not to_come or not workers or not measured:
-        return Remaining(done, to_come, None if to_come else 0.0)
+    if not to_come:
+        return Remaining(done, 0, 0.0)
+    workers = getattr(runner, "workers", None)
+    if workers is None:
+        return Remaining(done, to_come, None, unknown="on a cluster, whose size may change")
+    measured = _measured([*results, *known], runner.device)
+    if not measured:
+        return Remaining(done, to_come, None)
     average = float(np.mean([second for seconds in measured.values() for second in seconds]))
     total, unmeasured = 0.0, 0
     for dataset, runs in missing.items():

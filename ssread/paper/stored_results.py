@@ -125,11 +125,12 @@ class StoredResults:
         return Cell(self.dataset, arch, name, self.positions, comparison, **common)
 
     def _later(self) -> list[Run]:
-        """Trainings with SSRead while K is not chosen; those of the base classifier are among the candidates."""
+        """Trainings with SSRead while K or dropout is not chosen, without those that choose K."""
         if self.positions is not None:
             return []
-        others = [cell for cell in self.experiment.cells() if cell != self.experiment.base]
-        return [run for cell in others for run in trainings(self.experiment, *cell, POSITIONS[0])]
+        given = self.experiment.positions
+        cells = [cell for cell in self.experiment.cells() if given is not None or cell != self.experiment.base]
+        return [run for cell in cells for run in trainings(self.experiment, *cell, given or POSITIONS[0])]
 
     def _needed(self) -> dict[str, Run]:
         """All trainings of the experiment as they are stored, without those with SSRead while K is not chosen."""

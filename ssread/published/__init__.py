@@ -1,4 +1,4 @@
-"""Published numbers: the dataset sizes and accuracies that the paper reports, the best of a fair comparison by others."""
+"""Published numbers: sizes and accuracies that the paper reports, the best of a fair comparison by others."""
 
 from ssread.published.datasets import TABLE_1, PaperRow, canonical_name
 from ssread.published.fair_comparison import FairResult, best_fair_result

@@ -1,18 +1,24 @@
 """``ssread reproduce`` as a function: the list of all tables and figures, results of other machines, wrong names."""
 
 import io
+import sqlite3
+import tempfile
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from helpers.paper_runs import random_trainings
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from rich.console import Console
 
 from ssread.commands.reproduce import reproduce_item
 from ssread.errors import InputError
 from ssread.evaluate import Store
 from ssread.evaluate.experiment import Experiment
-from ssread.paper.comparison_tables import TABLE_3
+from ssread.paper.comparison_tables import TABLE_3, TABLE_4, TABLE_5
 from ssread.paper.registry import PAPER
 
 SETTINGS = {"seeds": 2, "folds": 2}
@@ -45,6 +51,50 @@ def test_results_of_another_machine_are_added_once(tmp_path):
     assert "MUTAG gcn sort" in output
     assert "missing" not in output.split("Saved")[0]
     assert printed("table3", **options, out=tmp_path / "runs").startswith("0 trainings added from ")
+
+
+@pytest.fixture(scope="module")
+def one_machine(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str], dict[str, bytes]]:
+    """The results of one machine that trained everything: its store, the keys in it, the tables made from it."""
+    folder = tmp_path_factory.mktemp("one")
+    with Store(folder / "results.sqlite") as store:
+        for number, table in enumerate((TABLE_3, TABLE_4)):
+            experiment = Experiment.of({"arch": table.arch, "aggr": table.aggr, **SETTINGS})
+            random_trainings(store, experiment, ("MUTAG", "NCI1"), seed=number)
+        for number, learn in enumerate(TABLE_5.learn, start=2):
+            random_trainings(store, Experiment.of({"learn": learn, **SETTINGS}), ("MUTAG",), seed=number)
+        keys = list(store.table()["key"])
+    return folder / "results.sqlite", keys, tables(folder)
+
+
+def tables(out: Path, **options: Any) -> dict[str, bytes]:
+    """Everything that is written for Tables III to V without training, byte by byte."""
+    for number, name in enumerate(("table3", "table4", "table5")):
+        printed(name, settings=SETTINGS, train=False, out=out, **(options if number == 0 else {}))
+    return {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.glob("table*/*"))}
+
+
+@settings(max_examples=5)
+@given(share=st.floats(0, 1), both=st.floats(0, 0.5), seed=st.integers(0, 2**32 - 1))
+def test_two_machines_give_the_same_tables_as_one(one_machine, share, both, seed):
+    """However the trainings are spread over two machines, also if both did some of them."""
+    whole, keys, expected = one_machine
+    draws = np.random.default_rng(seed).random((2, len(keys)))
+    on_first = (draws[0] < share) | (draws[1] < both)
+    on_second = (draws[0] >= share) | (draws[1] < both)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, kept in (("first", on_first), ("second", on_second)):
+            path = Path(folder) / name / "results.sqlite"
+            path.parent.mkdir()
+            with Store(path) as store:
+                store.merge(whole)
+            dropped = [key for key, keep in zip(keys, kept, strict=True) if not keep]
+            with closing(sqlite3.connect(path)) as connection, connection:
+                connection.executemany("DELETE FROM runs WHERE key = ?", [(key,) for key in dropped])
+        first, second = (Path(folder) / name for name in ("first", "second"))
+        assert tables(first, add=[second / "results.sqlite"]) == expected
+    assert len(expected) == 9
+    assert b"MUTAG" in expected["table5/table5.md"]
 
 
 def test_the_files_are_returned(tmp_path):
