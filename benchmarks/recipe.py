@@ -31,6 +31,7 @@ READOUTS = {"GRead": {"readout": "global"}, "SSRead": {"readout": "ssread", "num
 #: Arguments of the model and changes of the training, by name; each but the first and the last two is one part alone.
 VARIANTS: dict[str, tuple[dict[str, Any], Training]] = {
     "paper, 150 epochs, no dropout": ({"dropout": 0.0}, PAPER),
+    "+ dropout 0.3 before alignment": ({"dropout": 0.3}, PAPER),
     "+ falling learning rate": ({"dropout": 0.0}, dataclasses.replace(PAPER, schedule="cosine")),
     "+ averaged weights": ({"dropout": 0.0}, dataclasses.replace(PAPER, averaging=FAIR.averaging)),
     "+ normalised graph vectors": ({"dropout": 0.0, "normalize": True}, PAPER),

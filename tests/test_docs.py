@@ -98,7 +98,8 @@ def test_the_picture_of_the_readme_can_be_drawn_again(tmp_path, mutag):
 
 def test_the_results_page_is_what_its_script_writes(tmp_path):
     run([sys.executable, "docs/results.py", str(tmp_path / "results.md")])
-    assert (tmp_path / "results.md").read_text() == (ROOT / "docs" / "results.md").read_text()
+    for name in ("results.md", "images/differences.svg"):
+        assert (tmp_path / name).read_text() == (ROOT / "docs" / name).read_text(), "run python docs/results.py"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
