@@ -88,7 +88,7 @@ def _draw_column(axis: "Axes", tables: Mapping[str, Sequence[Cell]], rows: float
                 y += GAP
             first = before is None or before.dataset != cell.dataset
             places.append(y)
-            names.append(f"{cell.dataset}   {_name(table, cell)}" if first else _name(table, cell))
+            names.append(f"{cell.dataset}: {_name(table, cell)}" if first else _name(table, cell))
             _draw_cell(axis, cell, y)
             y += 1
         y += GAP

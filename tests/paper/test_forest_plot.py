@@ -17,7 +17,7 @@ def test_the_picture_has_a_row_per_cell_and_the_same_bytes_again(cells, tmp_path
     )
     assert first.read_bytes() == second.read_bytes()
     text = first.read_text()
-    assert text.count(">sum<") + text.count("NCI1   sum<") == len(cells)
+    assert text.count(">sum<") + text.count("NCI1: sum<") == len(cells)
     assert "Table III: GCN with six aggregations" in text
     assert "Table IV" not in text, "tables without a cell are left out"
 
@@ -26,7 +26,7 @@ def test_tables_stand_side_by_side(tmp_path):
     (picture,) = draw_differences({"table3": [BETTER], "table4": [WORSE], "table5": [EQUAL]}, tmp_path / "all", ["svg"])
     text = picture.read_text()
     assert all(title in text for title in ("Table III", "Table IV", "Table V"))
-    assert all(f"NCI1   {name}<" in text for name in ("sum", "gcn", "supervised"))
+    assert all(f"NCI1: {name}<" in text for name in ("sum", "gcn", "supervised"))
 
 
 def test_without_a_cell_it_says_so(tmp_path):
