@@ -201,10 +201,10 @@ def cell(graphs: GraphSet, seeds: int) -> tuple[Table, bool]:
         start = time.perf_counter()
         results = train(graphs, runs, Training(), "cuda")
         seconds = time.perf_counter() - start
-        right = [(r.test_probabilities.argmax(1) == r.test_labels).mean() for r in results]
+        right = [(r.test_predictions.argmax(1) == r.test_targets).mean() for r in results]
         passes = sum(r.epochs for r in results)
         table.add_row(str(number), str(len(runs)), str(passes), f"{seconds:.1f}", f"{100 * statistics.mean(right):.2f}")
-        outcomes.append([r.test_probabilities.tobytes() for r in results])
+        outcomes.append([r.test_predictions.tobytes() for r in results])
     return table, outcomes[0] == outcomes[1]
 
 

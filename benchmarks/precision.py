@@ -28,7 +28,7 @@ def accuracies(graphs, readout: str, precision: str, seeds: int, epochs: int) ->
     runs = [Run(model, seed=seed, fold=fold) for seed in range(seeds) for fold in range(10)]
     start = time.perf_counter()
     results = train(graphs, runs, Training(precision=precision, epochs=epochs), "cuda")
-    right = [(r.test_probabilities.argmax(axis=1) == r.test_labels).mean() for r in results]
+    right = [(r.test_predictions.argmax(axis=1) == r.test_targets).mean() for r in results]
     return np.array(right).reshape(seeds, 10), time.perf_counter() - start
 
 

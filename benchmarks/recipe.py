@@ -57,7 +57,7 @@ def accuracies(graphs: GraphSet, runs: list[Run], training: Training, device: st
         results = [fit(Single(graphs, r, training), graphs, [r], [f], training)[0] for r, f in pairs]
     else:
         results = fit(Cohort(graphs, runs, training, device), graphs, runs, folds, training)
-    return np.array([(r.test_probabilities.argmax(axis=1) == r.test_labels).mean() for r in results])
+    return np.array([(r.test_predictions.argmax(axis=1) == r.test_targets).mean() for r in results])
 
 
 def main() -> None:

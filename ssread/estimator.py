@@ -156,7 +156,7 @@ class SSReadClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
     def predict_proba(self, graphs: Any) -> NDArray[np.float32]:
         """The probability of every class, in the order of ``classes_``, [n, C]."""
         read = self._read(graphs)
-        return self.model_.probabilities(read).numpy()
+        return self.model_.predictions(read).numpy()
 
     def transform(self, graphs: Any) -> NDArray[np.float32]:
         """Graph vectors, [n, D]; those of the members are concatenated."""

@@ -143,7 +143,7 @@ def test_survives_pickling_and_saving(fitted, tmp_path):
     np.testing.assert_array_equal(again.predict_proba(GRAPHS), fitted.predict_proba(GRAPHS))
     fitted.model_.save(tmp_path / "model")
     loaded = TrainedModel.load(tmp_path / "model")
-    np.testing.assert_array_equal(loaded.probabilities(loaded.read(GRAPHS)), fitted.predict_proba(GRAPHS))
+    np.testing.assert_array_equal(loaded.predictions(loaded.read(GRAPHS)), fitted.predict_proba(GRAPHS))
 
 
 def test_an_ensemble_has_several_members():

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from joblib import Parallel, delayed, parallel_config
 from safetensors import SafetensorError, safe_open
@@ -19,7 +20,8 @@ from ssread.apply.checkpoint import CheckpointFile
 from ssread.common.files import replacing
 from ssread.common.workers import as_worker, one_thread
 from ssread.data.graphset import GraphSet
-from ssread.data.splits import Fold
+from ssread.data.splits import Fold, check_targets, strata
+from ssread.data.task_names import CLASSIFICATION
 from ssread.errors import InputError
 from ssread.models.classifier import GraphClassifier
 from ssread.train.fit import fit
@@ -39,7 +41,7 @@ class Member(NamedTuple):
     model: GraphClassifier
     curves: dict[str, list[float]]
     best_epoch: int
-    held_out_accuracy: float
+    held_out_score: float
 
 
 def train_members(
@@ -100,15 +102,16 @@ def hold_out(graphs: GraphSet, share: float, seed: int) -> Fold:
     """Splits off a share of the graphs, at least one of every class, for early stopping."""
     if graphs.y is None:
         raise InputError(f"{graphs.name} has no labels: every graph needs a class to train on.")
-    labels = graphs.y.cpu().numpy()
-    counts = torch.bincount(graphs.y.cpu(), minlength=graphs.num_classes)
-    if int((counts > 0).sum()) < 2:
+    check_targets(graphs)
+    groups = strata(graphs, 2)
+    counts = np.bincount(groups)
+    if graphs.task == CLASSIFICATION and int((counts > 0).sum()) < 2:
         raise InputError(f"{graphs.name} has graphs of one class only: there is nothing to learn.")
-    if bool((counts == 1).any()):
-        name = graphs.class_names[int((counts == 1).nonzero()[0])]
+    if (counts == 1).any():
+        name = graphs.class_names[int((counts == 1).argmax())]
         raise InputError(f"Class {name!r} of {graphs.name} has one graph only: add graphs of this class or remove it.")
-    size = max(round(share * len(labels)), int((counts > 0).sum()))
-    train, held_out = train_test_split(range(len(labels)), test_size=size, stratify=labels, random_state=seed)
+    size = max(round(share * len(groups)), int((counts > 0).sum()))
+    train, held_out = train_test_split(range(len(groups)), test_size=size, stratify=groups, random_state=seed)
     no_test = torch.empty(0, dtype=torch.int64)
     return Fold(torch.tensor(sorted(train)), torch.tensor(sorted(held_out)), no_test)
 
@@ -151,7 +154,7 @@ class _Task:
         history = {
             "curves": result.curves,
             "best_epoch": result.best_epoch,
-            "held_out_accuracy": result.valid_accuracy,
+            "held_out_score": result.valid_score,
         }
         with replacing(self.path) as new:
             tensors = {name: value.detach().cpu().contiguous() for name, value in weights.items()}

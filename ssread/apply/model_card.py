@@ -32,7 +32,7 @@ def _about(config: Mapping[str, Any]) -> str:
     readout = "global readout" if model["readout"] == "global" else f"SSRead, {model['num_positions']} positions"
     aggr = model["aggr"] if isinstance(model["aggr"], str) else "+".join(model["aggr"])
     members = f"An ensemble of {config['members']} members, each a" if config["members"] > 1 else "A"
-    names = ", ".join(_text(name) for name in config["class_names"])
+    names = ", ".join(_text(name) for name in config["output_names"])
     return (
         f"{members} {model['name']} graph classifier ({readout}, aggregation {aggr}, {model['num_layers']} layers of "
         f"{model['hidden_channels']}) for the classes {names}. config.json has every setting."

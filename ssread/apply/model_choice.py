@@ -9,10 +9,10 @@ from scipy.stats import binomtest
 
 from ssread.data.graphset import GraphSet
 from ssread.errors import InputError
-from ssread.evaluate.metrics import roc_auc
 from ssread.evaluate.runners import Runner
 from ssread.evaluate.store import Store
 from ssread.evaluate.trainer import Trainer, Watch
+from ssread.metrics import roc_auc
 from ssread.models.architectures import READOUTS
 from ssread.train.recipes import DEFAULT, recipe_named
 from ssread.train.runs import Run, RunResult, Training
@@ -91,11 +91,11 @@ def choose(
 
 def _estimate(graphs: GraphSet, results: Sequence[RunResult]) -> dict[str, Any]:
     """Accuracy, interval and recall over the test folds; every graph is in one of them."""
-    labels = np.concatenate([result.test_labels for result in results])
-    predicted = np.concatenate([np.asarray(result.test_probabilities).argmax(axis=1) for result in results])
+    labels = np.concatenate([result.test_targets for result in results])
+    predicted = np.concatenate([np.asarray(result.test_predictions).argmax(axis=1) for result in results])
     correct = predicted == labels
     interval = binomtest(int(correct.sum()), len(correct)).proportion_ci(method="wilson")
-    areas = [roc_auc(np.asarray(r.test_labels), np.asarray(r.test_probabilities)) for r in results]
+    areas = [roc_auc(np.asarray(r.test_targets), np.asarray(r.test_predictions)) for r in results]
     area = float(np.mean(areas))
     counts = np.bincount(labels, minlength=graphs.num_classes)
     return {

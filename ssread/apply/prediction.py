@@ -85,14 +85,14 @@ def prediction_table(model: TrainedModel, rows: Rows) -> pyarrow.Table:
         columns = {name: torch.cat([part[name] for part in parts]).cpu().numpy() for name in parts[0]}
     names = _column_names(model)
     chosen = columns.pop("class", None)
-    classes = None if chosen is None else np.array(model.class_names, dtype=object)[chosen]
+    classes = None if chosen is None else np.array(model.output_names, dtype=object)[chosen]
     arrays = {"class": (classes, pyarrow.string())}
     arrays |= {name: (columns.get(name), pyarrow.float32()) for name in names}
     return table_of(rows, arrays)
 
 
 def _column_names(model: TrainedModel) -> list[str]:
-    names = [f"p({name})" for name in model.class_names] + ["uncertainty"]
+    names = [f"p({name})" for name in model.output_names] + ["uncertainty"]
     if len(model.models) > 1:
         names.append("spread")
     readout = model.models[0].readout
@@ -108,7 +108,7 @@ def _predictions(model: TrainedModel, outputs: list[Any]) -> dict[str, Tensor]:
     chosen = mean.argmax(dim=-1)
     entropy = -torch.special.xlogy(mean, mean).sum(dim=-1)
     columns = {"class": chosen, "uncertainty": entropy / math.log(max(mean.size(-1), 2))}
-    columns |= {f"p({name})": mean[:, number] for number, name in enumerate(model.class_names)}
+    columns |= {f"p({name})": mean[:, number] for number, name in enumerate(model.output_names)}
     if len(outputs) > 1:
         columns["spread"] = every.gather(2, chosen.expand(len(outputs), -1).unsqueeze(-1)).squeeze(-1).std(dim=0)
     readout = model.models[0].readout

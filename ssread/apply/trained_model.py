@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,11 @@ from ssread.common.files import new_folder
 from ssread.common.plain_json import indented_json
 from ssread.common.versions import versions
 from ssread.data.graphset import GraphSet
+from ssread.data.task_names import CLASSIFICATION, check_task
 from ssread.errors import InputError
 from ssread.models.classifier import GraphClassifier
 from ssread.models.factory import make_model
+from ssread.models.predictions import predictions
 
 __all__ = ["TrainedModel"]
 
@@ -31,19 +33,21 @@ BATCH, GPU_BATCH = 64, 1024
 
 @dataclass(eq=False)
 class TrainedModel:
-    """One classifier, or an ensemble of equal shapes, with everything needed to use it on new graphs.
+    """One model, or an ensemble of equal shapes, with everything needed to use it on new graphs.
 
     Attributes:
         models: The members, in evaluation mode.
-        class_names: The name of each class, in the order of the probabilities.
+        output_names: The name of each class, label or number, in the order of the predictions.
         features: The features of the graphs.
         summary: Plain data about the training: ``data``, ``settings``, ``cross_validation``, ``curves``, ``versions``.
+        task: What it predicts: see :data:`ssread.data.task_names.TASKS`.
     """
 
     models: list[GraphClassifier]
-    class_names: list[str]
+    output_names: list[str]
     features: Features
     summary: dict[str, Any] = field(default_factory=dict)
+    task: str = CLASSIFICATION
 
     def __post_init__(self) -> None:
         for model in self.models:
@@ -70,10 +74,16 @@ class TrainedModel:
             with torch.inference_mode():
                 yield ids, [model.run(batch) for model in self.models]
 
-    def probabilities(self, graphs: GraphSet) -> Tensor:
-        """Class probabilities [n, C] of the graphs that :meth:`read` returned, the mean over the members."""
-        parts = [torch.stack([o.logits.softmax(-1) for o in outputs]).mean(0).cpu() for _, outputs in self.run(graphs)]
-        return torch.cat(parts)
+    def predictions(self, graphs: GraphSet) -> Tensor:
+        """Predictions for the graphs that :meth:`read` returned, the mean over the members.
+
+        Probabilities of the classes, [n, C], or of the labels, [n, T], or numbers, [n, T].
+        """
+        return torch.cat([self.of_members(outputs).mean(dim=0).cpu() for _, outputs in self.run(graphs)])
+
+    def of_members(self, outputs: Sequence[Any]) -> Tensor:
+        """Every member's predictions, [members, n, outputs], from the outputs that :meth:`run` yields."""
+        return torch.stack([predictions(self.task, output.logits) for output in outputs])
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Writes the model into a new folder, all or nothing."""
@@ -91,7 +101,8 @@ class TrainedModel:
             "version": FORMAT_VERSION,
             "model": self.models[0].hyperparameters,
             "members": len(self.models),
-            "class_names": self.class_names,
+            "task": self.task,
+            "output_names": self.output_names,
             "features": self.features.as_dict(),
             "summary": self.summary,
             "written_with": versions(),
@@ -118,12 +129,14 @@ class TrainedModel:
             raise InputError(f"{path} does not match the checksum in {CONFIG}: copy the model again.")
         try:
             features = Features.from_dict(config["features"])
-            class_names = [str(name) for name in config["class_names"]]
+            task = str(config.get("task", CLASSIFICATION))
+            check_task(task)
+            names = [str(name) for name in config["output_names" if "output_names" in config else "class_names"]]
             shapes = _shapes(path)
             members, arguments = int(config["members"]), {"normalize": False, **config["model"]}  # earlier: not asked
             _check_shapes(shapes, arguments, members)
-            if arguments["num_classes"] != len(class_names) or arguments["in_channels"] != features.node.count:
-                raise ValueError("its class names or features do not match its weights")
+            if arguments["num_classes"] != len(names) or arguments["in_channels"] != features.node.count:
+                raise ValueError("the names of its outputs or its features do not match its weights")
             with torch.random.fork_rng(devices=[]):  # the initial weights are replaced
                 models = [make_model(**arguments) for _ in range(members)]
             tensors = load_file(path)
@@ -135,13 +148,14 @@ class TrainedModel:
             summary = dict(config["summary"])
         except (OSError, SafetensorError, LookupError, TypeError, ValueError, RuntimeError, AttributeError) as error:
             raise InputError(f"{folder} cannot be used as a model: {_reason(error)}.") from None
-        return cls(models, class_names, features, summary)
+        return cls(models, names, features, summary, task)
 
     def __repr__(self) -> str:
         arguments = self.models[0].hyperparameters or {}
         members = f", {len(self.models)} members" if len(self.models) > 1 else ""
         readout = f"{arguments.get('readout')} readout"
-        return f"TrainedModel({arguments.get('name')}, {readout}{members}, classes {', '.join(self.class_names)})"
+        what = "classes" if self.task == CLASSIFICATION else self.task
+        return f"TrainedModel({arguments.get('name')}, {readout}{members}, {what} {', '.join(self.output_names)})"
 
 
 def _shapes(path: Path) -> dict[str, list[int]]:

@@ -146,10 +146,14 @@ def train(
         summary = _summary(graphs, settings, choice)
         summary["curves"] = [member.curves for member in members]
         summary["members"] = [
-            {"best_epoch": member.best_epoch, "held_out_accuracy": member.held_out_accuracy} for member in members
+            {"best_epoch": member.best_epoch, "held_out_score": member.held_out_score} for member in members
         ]
         trained = TrainedModel(
-            [member.model for member in members], list(graphs.class_names), Features.of(graphs, options), summary
+            [member.model for member in members],
+            list(graphs.output_names),
+            Features.of(graphs, options),
+            summary,
+            graphs.task,
         )
         trained.save(out)
     return trained

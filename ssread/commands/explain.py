@@ -53,13 +53,13 @@ def explain_data(
         lines = [
             summarize_curves(f"member {number}" if members > 1 else "model", [c]) for number, c in enumerate(curves[:6])
         ]
-        view = explain_graphs(trained, graphs, trained.class_names)
+        view = explain_graphs(trained, graphs, trained.output_names)
         notes = [f"Left out: {count} {what}." for what, count in graphs.repairs.items() if "skipped" in what]
         view = replace(view, notes=[*view.notes, *notes])
         title = f"What the model sees in {graphs.name}"
         files.append(write_page(out, title, explained=view, curves=lines, settings=settings))
     if figures is not None:
-        files += write_figures(trained, graphs, Path(figures), trained.class_names)
+        files += write_figures(trained, graphs, Path(figures), trained.output_names)
     return files
 
 

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from ssread.data.check import check
 from ssread.data.graphset import GraphSet
+from ssread.data.task_names import CLASSIFICATION
 from ssread.errors import InputError
 
 
@@ -25,6 +26,8 @@ def assemble(
     edge_attr: Any = None,
     y: Any = None,
     class_names: Sequence[str] = (),
+    task: str = CLASSIFICATION,
+    target_names: Sequence[str] = (),
     node_feature_names: Sequence[str] = (),
     edge_feature_names: Sequence[str] = (),
     ids: Sequence[str] | None = None,
@@ -47,8 +50,10 @@ def assemble(
         graph_of_edge: The graph that each edge belongs to ``[E]``.
         edges: Node ids within the graph ``[2, E]``, in any order.
         edge_attr: Edge features ``[E, D]``.
-        y: Class index of each graph ``[G]``.
+        y: Class index of each graph ``[G]``; for other tasks numbers ``[G, T]``, NaN where one is not known.
         class_names: Name of each class; "0", "1", ... by default.
+        task: ``classification``, ``multilabel`` or ``regression``.
+        target_names: Name of each label or number of the other tasks.
         node_feature_names: Name of each node feature.
         edge_feature_names: Name of each edge feature.
         ids: Id of each graph; row numbers by default.
@@ -85,11 +90,14 @@ def assemble(
             "one row per edge is needed."
         )
     repaired = _repair(_Edges(row, column, graph, attributes), node_ptr, undirected, self_loops)
-    classes = None if y is None else _integers(y, "labels", source).reshape(-1)
-    if classes is not None and len(classes) != len(counts):
-        raise InputError(f"{source}: there are {len(classes)} labels for {len(counts)} graphs.")
-    if classes is not None and not class_names:
-        class_names = [str(number) for number in range(int(classes.max()) + 1)]
+    labels = None
+    if y is not None:
+        is_class = task == CLASSIFICATION
+        labels = _integers(y, "labels", source).reshape(-1) if is_class else _floats(y, "labels", source)
+        if len(labels) != len(counts):
+            raise InputError(f"{source}: there are {len(labels)} labels for {len(counts)} graphs.")
+        if is_class and not class_names:
+            class_names = [str(number) for number in range(int(labels.max()) + 1)]
     edge_counts = np.bincount(repaired.graph, minlength=len(counts))
     graphs = GraphSet(
         name=name,
@@ -98,8 +106,10 @@ def assemble(
         edge_index=torch.from_numpy(np.stack([repaired.row, repaired.column])),
         edge_ptr=torch.from_numpy(np.concatenate([[0], np.cumsum(edge_counts)])),
         edge_attr=None if repaired.attributes is None else torch.from_numpy(repaired.attributes),
-        y=None if classes is None else torch.from_numpy(classes),
+        y=None if labels is None else torch.from_numpy(labels),
         class_names=tuple(class_names),
+        task=task,
+        target_names=tuple(target_names),
         node_feature_names=tuple(node_feature_names),
         edge_feature_names=tuple(edge_feature_names),
         ids=() if ids is None else tuple(ids),

@@ -199,11 +199,18 @@ def padded_batch(graphs: GraphSet, ids: Tensor, bounds: Bounds) -> PaddedBatch:
         edge_attr=None if graphs.edge_attr is None else _rows(graphs.edge_attr, edges.source) * is_edge.unsqueeze(-1),
         batch=nodes.owner,
         ptr=torch.cat([nodes.ptr, end_of_all], dim=1),
-        y=None if graphs.y is None else torch.where(real, graphs.y[number], -1),
+        y=None if graphs.y is None else _padded_labels(graphs.y, number, real),
         batch_size=ids.size(1) + 1,
         ids=ids,
         node_ids=nodes.source,
     )
+
+
+def _padded_labels(y: Tensor, number: Tensor, real: Tensor) -> Tensor:
+    """Returns the classes [R, B] with -1 for padding, or the targets [R, B, T] with NaN."""
+    if y.dim() == 1:
+        return torch.where(real, y[number], -1)
+    return torch.where(real.unsqueeze(-1), y[number], torch.nan)
 
 
 def _padded_rows(pointer: Tensor, number: Tensor, real: Tensor, size: int) -> SelectedRows:

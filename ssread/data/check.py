@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from ssread.data.task_names import CLASSIFICATION, MULTILABEL, check_task
 from ssread.errors import InputError
 
 if TYPE_CHECKING:
@@ -103,7 +104,11 @@ def _check_edges(graphs: GraphSet, source: str) -> None:
 
 
 def _check_labels(graphs: GraphSet, source: str) -> None:
+    check_task(graphs.task)
     if graphs.y is None:
+        return
+    if graphs.task != CLASSIFICATION:
+        _check_targets(graphs, graphs.y, source)
         return
     if graphs.y.dtype != torch.int64 or tuple(graphs.y.shape) != (len(graphs),):
         raise InputError(
@@ -116,6 +121,22 @@ def _check_labels(graphs: GraphSet, source: str) -> None:
         raise InputError(
             f"{source}: graph {graph} has class index {int(graphs.y[graph])}, but there are "
             f"{graphs.num_classes} class names."
+        )
+
+
+def _check_targets(graphs: GraphSet, y: Tensor, source: str) -> None:
+    expected = (len(graphs), len(graphs.target_names))
+    if y.dtype != torch.float32 or tuple(y.shape) != expected:
+        raise InputError(
+            f"{source}: what is to be predicted is {y.dtype} {list(y.shape)}, not float32 {list(expected)}, a column "
+            "for each target name."
+        )
+    wrong = ~((y == 0) | (y == 1) | y.isnan()) if graphs.task == MULTILABEL else y.isinf()
+    if bool(wrong.any()):
+        graph, column = wrong.nonzero()[0].tolist()
+        needed = "0, 1 or NaN" if graphs.task == MULTILABEL else "a finite number or NaN"
+        raise InputError(
+            f"{source}: {graphs.target_names[column]!r} of graph {graph} is {y[graph, column].item()}, not {needed}."
         )
 
 

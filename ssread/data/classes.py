@@ -41,7 +41,7 @@ def encode_classes(labels: Sequence[Any], source: str) -> tuple[npt.NDArray[np.i
     unusable = [label for label in plain if not isinstance(label, str | int | float)]
     if unusable:
         raise InputError(f"{source}: labels must be texts or numbers, not {type(unusable[0]).__name__}.")
-    numbers = [_as_number(label) for label in plain]
+    numbers = [as_number(label) for label in plain]
     if None in numbers:
         keys: list[Any] = [str(label).strip() for label in plain]
     else:
@@ -57,12 +57,12 @@ def encode_classes(labels: Sequence[Any], source: str) -> tuple[npt.NDArray[np.i
     return np.array([index_of[key] for key in keys], dtype=np.int64), names
 
 
-def _as_number(label: str | int | float) -> float | None:
+def as_number(label: Any) -> float | None:
     """Returns the label as a number, or ``None`` if it is not one or too large for a float to be exact."""
-    if isinstance(label, bool) or (isinstance(label, str) and "_" in label):
+    if isinstance(label, bool | np.bool_) or (isinstance(label, str) and "_" in label):
         return None
     try:
         number = float(label)
-    except (OverflowError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         return None
     return number if abs(number) < 2**53 else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -15,6 +16,7 @@ from torch_geometric.data import Data
 from ssread.data import batch as batching
 from ssread.data import storage
 from ssread.data.check import check
+from ssread.data.task_names import CLASSIFICATION, MULTILABEL
 from ssread.errors import InputError
 
 Selection = slice | Sequence[int] | Tensor
@@ -36,7 +38,8 @@ class GraphSet:
             duplicates, int64.
         edge_ptr: Where each graph's edges begin ``[G + 1]``, int64.
         edge_attr: Edge features ``[E, D]``, float32, or ``None``.
-        y: Class index of each graph ``[G]``, int64, or ``None``.
+        y: Class index of each graph ``[G]``, int64; for other tasks what is to be predicted ``[G, T]``, float32, NaN
+            where it is not known; ``None`` without labels.
         class_names: Name of each class.
         node_feature_names: Name of each column of ``x``.
         edge_feature_names: Name of each column of ``edge_attr``.
@@ -46,6 +49,9 @@ class GraphSet:
         node_columns: Further tensors with one row per node, such as a known position.
         graph_columns: Further tensors with one row per graph.
         graph_texts: Further texts, one per graph, such as SMILES.
+        task: What ``y`` holds: a class (``classification``), labels that are each 0 or 1 (``multilabel``), or numbers
+            (``regression``).
+        target_names: Name of each label or number of ``y``; of classes there are none.
     """
 
     name: str
@@ -64,6 +70,8 @@ class GraphSet:
     node_columns: Mapping[str, Tensor] = field(default_factory=dict)
     graph_columns: Mapping[str, Tensor] = field(default_factory=dict)
     graph_texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    task: str = CLASSIFICATION
+    target_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if len(self.ids) == 0 and len(self) > 0:
@@ -78,6 +86,11 @@ class GraphSet:
     def num_classes(self) -> int:
         """Number of classes; 0 without labels."""
         return len(self.class_names)
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        """What a model of these graphs predicts, by name: a score for each class, or each label or number."""
+        return self.class_names or self.target_names
 
     @property
     def num_node_features(self) -> int:
@@ -114,7 +127,9 @@ class GraphSet:
         num_edges = self.edge_index.size(1)
         if self.undirected:
             num_edges = (num_edges + num_loops) // 2
-        classes = [] if self.y is None else torch.bincount(self.y, minlength=self.num_classes).tolist()
+        classes: list[int] = []
+        if self.y is not None and self.task == CLASSIFICATION:
+            classes = torch.bincount(self.y, minlength=self.num_classes).tolist()
         return {
             "graphs": len(self),
             "mean_nodes": self.x.size(0) / max(len(self), 1),
@@ -122,9 +137,22 @@ class GraphSet:
             "max_nodes": int(self.node_counts.max()) if len(self) else 0,
             "classes": self.num_classes,
             "class_counts": dict(zip(self.class_names, classes, strict=False)),
+            **({"targets": targets} if (targets := self._target_statistics()) else {}),
             "node_features": self.num_node_features,
             "edge_features": self.num_edge_features,
         }
+
+    def _target_statistics(self) -> dict[str, dict[str, float]]:
+        """Returns how often every label or number is known, with its mean, smallest and largest value."""
+        if self.y is None or self.task == CLASSIFICATION:
+            return {}
+        described = {}
+        for name, column in zip(self.target_names, self.y.T, strict=True):
+            known = column[~column.isnan()]
+            lowest, highest = (float(known.min()), float(known.max())) if len(known) else (math.nan, math.nan)
+            mean = float(known.double().mean())
+            described[name] = {"known": len(known), "mean": mean, "lowest": lowest, "highest": highest}
+        return described
 
     def __repr__(self) -> str:
         numbers = self.statistics()
@@ -135,7 +163,8 @@ class GraphSet:
         ]
         if self.edge_attr is not None:
             parts.append(f"{numbers['edge_features']} edge features")
-        if self.y is not None:
+        parts += [_describe(self.task, name, values) for name, values in numbers.get("targets", {}).items()]
+        if self.class_names and self.y is not None:
             counts = ", ".join(f"{name!r}: {count}" for name, count in numbers["class_counts"].items())
             parts.append(f"{self.num_classes} classes {{{counts}}}")
         parts += [f"{count} {what}" for what, count in self.repairs.items()]
@@ -264,6 +293,14 @@ class GraphSet:
             return cls(**columns).validate()
         except (TypeError, ValueError, IndexError, RuntimeError, AttributeError) as error:
             raise InputError(f"{path} is damaged ({error}): load the data from its source again.") from None
+
+
+def _describe(task: str, name: str, values: Mapping[str, float]) -> str:
+    """Returns a label or number and its values in a few words."""
+    if task == MULTILABEL:
+        positive = round(values["mean"] * values["known"]) if values["known"] else 0
+        return f"{name!r} 1 for {positive} of {values['known']}"
+    return f"{name!r} from {values['lowest']:g} to {values['highest']:g} for {values['known']}"
 
 
 class RowNumbers(Sequence[str]):

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow
 import pyarrow.parquet
 
-from ssread.data.molecule_rows import Block, Columns
+from ssread.data.molecule_rows import Block, Columns, joined_labels
 from ssread.errors import InputError
 
 __all__ = ["read_blocks"]
@@ -124,31 +124,31 @@ def _text_block(
     index = {name: header.index(name) for name in wanted}
     too_long = [number for number, cells in rows if len(cells) > len(header)]
 
-    def column(name: str | None) -> list[str | None] | None:
-        if name is None:
-            return None
+    def column(name: str) -> list[str | None]:
         return [cells[index[name]] if index[name] < len(cells) else None for _, cells in rows]
 
     return Block(
         path,
         "line",
         numbers=[number for number, _ in rows],
-        smiles=column(columns.smiles) or [],
-        labels=column(columns.label),
-        ids=column(columns.id),
+        smiles=column(columns.smiles),
+        labels=joined_labels([column(name) for name in columns.labels]),
+        ids=None if columns.id is None else column(columns.id),
         problems={f"more than the header's {len(header)} cells in": too_long} if too_long else {},
     )
 
 
 def _wanted(path: Path, found: Sequence[str], columns: Columns) -> list[str]:
     """Returns the names of the columns to read; each must occur exactly once."""
-    wanted = [name for name in (columns.smiles, columns.label, columns.id) if name is not None]
-    for option, name in (("smiles", columns.smiles), ("label", columns.label), ("id", columns.id)):
-        if name is not None and found.count(name) != 1:
+    options = [("smiles", columns.smiles), *(("label", name) for name in columns.labels)]
+    if columns.id is not None:
+        options.append(("id", columns.id))
+    for option, name in options:
+        if found.count(name) != 1:
             listed = ", ".join(repr(column[:40]) for column in found[:50]) or "none"
             count = "no column" if name not in found else f"{found.count(name)} columns"
             raise InputError(f"{path} has {count} {name!r} ({option}={name!r}); its columns are {listed}.")
-    return wanted
+    return list(dict.fromkeys(name for _, name in options))
 
 
 def _read_parquet(path: Path, columns: Columns, size: int | None) -> Iterator[Block]:
@@ -165,7 +165,7 @@ def _read_parquet(path: Path, columns: Columns, size: int | None) -> Iterator[Bl
                     "row",
                     numbers=range(first, first + len(smiles)),
                     smiles=smiles,
-                    labels=None if columns.label is None else cells[columns.label],
+                    labels=joined_labels([cells[name] for name in columns.labels]),
                     ids=None if columns.id is None else cells[columns.id],
                 )
                 first += len(smiles)

@@ -22,7 +22,7 @@ class MoleculeRows:
         numbers: The number of every row.
         molecules: RDKit molecules; ``None`` where RDKit could not read one.
         texts: The SMILES of every row.
-        labels: The label of every row, or ``None`` if no label column was named.
+        labels: The label of every row, a tuple of them if several columns were named, ``None`` if none was.
         ids: The id of every row, or ``None`` if no id column was named.
         problems: The numbers of the rows with each problem found before parsing.
     """
@@ -41,9 +41,16 @@ class Columns:
     """The columns (in an .sdf: the properties) to read, and whether to keep the hydrogens of an .sdf as atoms."""
 
     smiles: str
-    label: str | None
+    label: str | Sequence[str] | None
     id: str | None
     hydrogens: bool
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The names of the label columns; a text names several with commas between them."""
+        if self.label is None:
+            return ()
+        return label_names(self.label)
 
 
 @dataclass(frozen=True)
@@ -70,6 +77,22 @@ class Block:
         texts = [str(text or "") for text in self.smiles]
         molecules = parse_smiles(self.smiles)
         return MoleculeRows(self.unit, self.numbers, molecules, texts, self.labels, self.ids, self.problems)
+
+
+def label_names(label: str | Sequence[str]) -> tuple[str, ...]:
+    """Returns the names of label columns, given as a list or as a text with commas between them.
+
+    >>> label_names("NR-AR, NR-AhR"), label_names(["a,b"])
+    (('NR-AR', 'NR-AhR'), ('a,b',))
+    """
+    return tuple(name.strip() for name in label.split(",")) if isinstance(label, str) else tuple(label)
+
+
+def joined_labels(columns: Sequence[Sequence[Any]]) -> Sequence[Any] | None:
+    """Returns the labels of every row: a cell of one column, a tuple of the cells of several, ``None`` for none."""
+    if not columns:
+        return None
+    return columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
 
 
 def parse_smiles(smiles: Sequence[Any]) -> list[Any]:
@@ -106,19 +129,19 @@ def _parse_records(block: Block) -> MoleculeRows:
             supplier.SetData(record, removeHs=not columns.hydrogens)
             molecules.append(supplier[0] if len(supplier) else None)
     found = sorted({name for molecule in molecules if molecule is not None for name in molecule.GetPropNames()})
-    for name in (columns.label, columns.id):
+    for name in (*columns.labels, columns.id):
         if name is not None and name not in found and block.numbers[0] == 1:  # a later block may have none
             raise InputError(
                 f"{block.path}: no record has a property {name!r}; the properties are {', '.join(found) or 'none'}."
             )
 
-    def values(name: str | None) -> list[str | None] | None:
-        if name is None:
-            return None
+    def values(name: str) -> list[str | None]:
         return [m.GetProp(name) if m is not None and m.HasProp(name) else None for m in molecules]
 
     texts = ["" if molecule is None else Chem.MolToSmiles(molecule) for molecule in molecules]
-    return MoleculeRows(block.unit, block.numbers, molecules, texts, values(columns.label), values(columns.id))
+    labels = joined_labels([values(name) for name in columns.labels])
+    ids = None if columns.id is None else values(columns.id)
+    return MoleculeRows(block.unit, block.numbers, molecules, texts, labels, ids)
 
 
 def _rdkit() -> tuple[Any, Any]:

@@ -9,10 +9,11 @@ from typing import Any, Literal
 
 from ssread.data.assemble import assemble
 from ssread.data.atom_features import molecule_columns
-from ssread.data.classes import encode_classes, is_missing
+from ssread.data.classes import is_missing
 from ssread.data.graphset import GraphSet
 from ssread.data.molecule_files import read_blocks
 from ssread.data.molecule_rows import Columns, MoleculeRows, parse_smiles
+from ssread.data.targets import has_no_target, targets_of
 from ssread.errors import InputError
 
 
@@ -25,13 +26,15 @@ def from_smiles(
     features: Literal["rdkit", "labels"] = "rdkit",
     hydrogens: bool = False,
     elements: Sequence[str] | None = None,
+    task: str | None = None,
     name: str = "molecules",
 ) -> GraphSet:
     """Turns SMILES into graphs: atoms are nodes, bonds are edges. ``graph_texts["smiles"]`` keeps the SMILES.
 
     Args:
         smiles: One SMILES per molecule. A salt or another molecule in several pieces is one graph.
-        labels: One class per molecule (texts or numbers); ``None`` for molecules to predict.
+        labels: One class or number per molecule, or a row of several labels or numbers, empty ones included; ``None``
+            for molecules to predict.
         ids: The id of each molecule; its number in the list (from 0) by default.
         on_error: ``"stop"`` raises an error that lists all molecules that cannot be used; ``"skip"`` leaves them out
             and counts them in ``repairs``.
@@ -39,6 +42,8 @@ def from_smiles(
             ``"labels"`` for element and bond type alone, as in the TU collection.
         hydrogens: Whether hydrogens become nodes.
         elements: For ``features="labels"``, the elements that get a column; those found by default.
+        task: ``classification``, ``multilabel`` or ``regression``; by default as :func:`ssread.data.targets.targets_of`
+            tells from the labels.
         name: The name of the dataset.
 
     >>> from_smiles(["CCO", "c1ccccc1"], ["dry", "wet"]).node_counts.tolist()
@@ -56,18 +61,19 @@ def from_smiles(
     for option, column in (("labels", rows.labels), ("ids", rows.ids)):
         if column is not None and len(column) != len(texts):
             raise InputError(f"{name}: there are {len(texts)} SMILES but {len(column)} {option}.")
-    return to_graphs(rows, name, name, on_error, features, hydrogens, elements)
+    return to_graphs(rows, name, name, on_error, features, hydrogens, elements, task)
 
 
 def read_molecules(
     path: str | os.PathLike[str],
     smiles: str = "smiles",
-    label: str | None = "label",
+    label: str | Sequence[str] | None = "label",
     id: str | None = None,
     on_error: Literal["stop", "skip"] = "stop",
     features: Literal["rdkit", "labels"] = "rdkit",
     hydrogens: bool = False,
     elements: Sequence[str] | None = None,
+    task: str | None = None,
     name: str | None = None,
 ) -> GraphSet:
     """Reads molecules from a .csv, .tsv, .parquet, .smi or .sdf file.
@@ -78,19 +84,24 @@ def read_molecules(
     Args:
         path: The file; its ending determines the format.
         smiles: Column of the SMILES (not used for .sdf).
-        label: Column of the class; ``None`` for molecules to predict.
+        label: Column of the class or number; a list, or names with commas between them, for several; ``None`` for
+            molecules to predict.
         id: Column of the ids. By default, and where a cell is empty, the line number is the id (.parquet: the row
             number, from 1).
         on_error: As in :func:`from_smiles`; rows without a label and rows with too many cells are errors too.
         features: As in :func:`from_smiles`.
         hydrogens: As in :func:`from_smiles`.
         elements: As in :func:`from_smiles`.
+        task: As in :func:`from_smiles`.
         name: The name of the dataset; the file's name without its ending by default.
     """
     path = Path(path)
-    (block,) = read_blocks(path, Columns(smiles, label, id, hydrogens))
+    columns = Columns(smiles, label, id, hydrogens)
+    (block,) = read_blocks(path, columns)
     rows = block.parse()
-    return to_graphs(rows, name or path.stem, str(path), on_error, features, hydrogens, elements)
+    return to_graphs(
+        rows, name or path.stem, str(path), on_error, features, hydrogens, elements, task, columns.labels or None
+    )
 
 
 def _as_list(values: Iterable[Any], option: str, name: str) -> list[Any]:
@@ -109,6 +120,8 @@ def to_graphs(
     features: str,
     hydrogens: bool,
     elements: Sequence[str] | None,
+    task: str | None = None,
+    label_names: Sequence[str] | None = None,
 ) -> GraphSet:
     """Turns the usable rows into graphs; the others are an error or are skipped."""
     if on_error not in ("stop", "skip"):
@@ -126,14 +139,14 @@ def to_graphs(
         from rdkit import Chem
 
         molecules = [Chem.AddHs(molecule) for molecule in molecules]
-    y, class_names = None, tuple[str, ...]()
+    targets = {}
     if rows.labels is not None:
-        y, class_names = encode_classes([rows.labels[index] for index in kept], source)
+        labels = [rows.labels[index] for index in kept]
+        targets = targets_of(labels, source, task=task, names=label_names)._asdict()
     graphs = assemble(
         name=name,
         **molecule_columns(molecules, features, elements)._asdict(),
-        y=y,
-        class_names=class_names,
+        **targets,
         ids=[_id(rows, index) for index in kept],
         graph_texts={"smiles": [rows.texts[index].strip() for index in kept]},
         source=source,
@@ -156,7 +169,7 @@ def problems_of(rows: MoleculeRows) -> dict[str, list[int]]:
     if rows.labels is not None:
         known = set(unreadable)
         rest = zip(rows.numbers, rows.labels, strict=True)
-        problems["no label for"] = [n for n, label in rest if is_missing(label) and n not in known]
+        problems["no label for"] = [n for n, label in rest if has_no_target(label) and n not in known]
     return {**rows.problems, **{what: numbers for what, numbers in problems.items() if numbers}}
 
 

@@ -13,6 +13,7 @@ from ssread.data.assemble import assemble
 from ssread.data.classes import encode_classes, is_missing
 from ssread.data.graphset import GraphSet
 from ssread.data.network_files import find_files, read_graph, read_labels
+from ssread.data.targets import has_no_target, targets_of
 from ssread.errors import InputError
 
 
@@ -35,13 +36,15 @@ def from_networkx(
     undirected: bool = True,
     self_loops: Literal["keep", "drop"] = "keep",
     ids: Sequence[str] | None = None,
+    task: str | None = None,
     name: str = "graphs",
 ) -> GraphSet:
     """Builds a GraphSet from NetworkX graphs; nodes keep their order.
 
     Args:
         graphs: NetworkX graphs of any class; the parallel edges of a multigraph are merged and counted.
-        labels: One class per graph (texts or numbers); ``None`` for graphs to predict.
+        labels: One class or number per graph, or a row of several labels or numbers, empty ones included; ``None`` for
+            graphs to predict.
         node_label: A categorical node attribute, which gets one column per value found.
         node_attributes: Node attributes that are numbers, or lists of numbers of the same length everywhere. With
             neither a label nor attributes, every node gets the constant 1.
@@ -50,6 +53,8 @@ def from_networkx(
         undirected: Whether to add the reverse of every edge of a directed graph.
         self_loops: ``"keep"`` or ``"drop"``.
         ids: The id of each graph; its number (from 0) by default.
+        task: ``classification``, ``multilabel`` or ``regression``; by default as :func:`ssread.data.targets.targets_of`
+            tells from the labels.
         name: The name of the dataset.
 
     >>> from_networkx([nx.cycle_graph(4), nx.path_graph(3)], ["ring", "chain"]).class_names
@@ -76,7 +81,7 @@ def from_networkx(
                 graph_of_edge.append(number)
     x, node_names = _features(nodes, node_label, node_attributes, f"{name}: node")
     edge_attr, edge_names = _features(edges, edge_label, edge_attributes, f"{name}: edge")
-    y, class_names = _classes(labels, graph_ids, name)
+    targets = {} if labels is None else _targets(labels, graph_ids, name, task)
     return assemble(
         name=name,
         num_nodes=[len(graph) for graph in networks],
@@ -84,8 +89,7 @@ def from_networkx(
         graph_of_edge=graph_of_edge,
         edges=np.array(ends, dtype=np.int64).reshape(-1, 2).T,
         edge_attr=edge_attr,
-        y=y,
-        class_names=class_names,
+        **targets,
         node_feature_names=("constant",) if x is None else node_names,
         edge_feature_names=edge_names,
         ids=graph_ids,
@@ -103,6 +107,7 @@ def read_networks(
     edge_attributes: Sequence[str] = (),
     undirected: bool = True,
     self_loops: Literal["keep", "drop"] = "keep",
+    task: str | None = None,
     name: str | None = None,
 ) -> GraphSet:
     """Reads a folder of .graphml and node-link .json files, one graph each; its path in the folder is its id.
@@ -120,6 +125,7 @@ def read_networks(
         edge_attributes: Numeric edge attributes.
         undirected: Whether to add the reverse of every directed edge.
         self_loops: ``"keep"`` or ``"drop"``.
+        task: As in :func:`from_networkx`.
         name: The name of the dataset; the folder's name by default.
     """
     folder = Path(folder)
@@ -135,22 +141,19 @@ def read_networks(
         undirected=undirected,
         self_loops=self_loops,
         ids=[path.relative_to(folder).as_posix() for path in files],
+        task=task,
         name=name or folder.resolve().name,
     )
 
 
-def _classes(
-    labels: Iterable[Any] | None, graph_ids: list[str], name: str
-) -> tuple[npt.NDArray[np.int64] | None, tuple[str, ...]]:
-    if labels is None:
-        return None, ()
+def _targets(labels: Iterable[Any], graph_ids: list[str], name: str, task: str | None) -> dict[str, Any]:
     listed = list(labels)
     if len(listed) != len(graph_ids):
         raise InputError(f"{name}: there are {len(graph_ids)} graphs but {len(listed)} labels.")
-    missing = [graph_id for graph_id, label in zip(graph_ids, listed, strict=True) if is_missing(label)]
+    missing = [graph_id for graph_id, label in zip(graph_ids, listed, strict=True) if has_no_target(label)]
     if missing:
         raise InputError(f"{name}: there is no label for graph {', '.join(missing)}: add one or leave the graph out.")
-    return encode_classes(listed, name)
+    return targets_of(listed, name, task=task)._asdict()
 
 
 def _features(

@@ -10,8 +10,8 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from ssread.data.assemble import assemble
-from ssread.data.classes import encode_classes
 from ssread.data.graphset import GraphSet
+from ssread.data.targets import has_no_target, targets_of
 from ssread.errors import InputError
 
 
@@ -20,18 +20,22 @@ def from_pyg(
     *,
     name: str | None = None,
     class_names: Sequence[str] = (),
+    task: str | None = None,
     undirected: bool = False,
     self_loops: Literal["keep", "drop"] = "keep",
 ) -> GraphSet:
     """Builds a GraphSet from PyG ``Data`` objects: a list, a dataset, or any other iterable.
 
-    Reads ``x`` (the constant 1 if missing), ``edge_index``, ``edge_attr`` and ``y`` (one class per graph). Each of
+    Reads ``x`` (the constant 1 if missing), ``edge_index``, ``edge_attr`` and ``y`` (one class or number per
+    graph, or a row of several labels or numbers, NaN where one is not known). Each of
     ``x``, ``edge_attr`` and ``y`` must be present in all graphs or in none.
 
     Args:
         graphs: The graphs.
         name: The name of the dataset; the ``name`` of ``graphs`` by default.
         class_names: Names of the classes if ``y`` numbers them from 0; the values of ``y`` by default.
+        task: ``classification``, ``multilabel`` or ``regression``; by default as :func:`ssread.data.targets.targets_of`
+            tells from ``y``.
         undirected: Whether to add the missing reverse of every edge.
         self_loops: ``"keep"`` or ``"drop"``.
     """
@@ -47,7 +51,7 @@ def from_pyg(
     edges = [_edges(graph, number, name) for number, graph in enumerate(listed)]
     edge_attr = _column(listed, "edge_attr", name)
     labels = _column(listed, "y", name)
-    y, names = (None, ()) if labels is None else _classes(labels, class_names, name)
+    targets = {} if labels is None else _targets(labels, class_names, task, name)
     return assemble(
         name=name,
         num_nodes=num_nodes,
@@ -56,8 +60,7 @@ def from_pyg(
         graph_of_edge=torch.repeat_interleave(torch.tensor([edge.size(1) for edge in edges])),
         edges=torch.cat(edges, dim=1),
         edge_attr=None if edge_attr is None else _join(edge_attr, "edge_attr", name),
-        y=y,
-        class_names=names,
+        **targets,
         undirected=undirected,
         self_loops=self_loops,
     )
@@ -93,11 +96,12 @@ def _join(parts: list[Tensor], key: str, name: str) -> Tensor:
     return torch.cat(rows)
 
 
-def _classes(labels: list[Tensor], class_names: Sequence[str], name: str) -> tuple[Any, Sequence[str]]:
-    for number, label in enumerate(labels):
-        if label.numel() != 1 or not bool(torch.isfinite(label).all()):
-            raise InputError(f"{name}: y of graph {number} is {label.tolist()}; one class per graph is needed.")
-    values = [label.item() for label in labels]
+def _targets(labels: list[Tensor], class_names: Sequence[str], task: str | None, name: str) -> dict[str, Any]:
+    rows = [label.flatten().tolist() for label in labels]
+    for number, row in enumerate(rows):
+        if not row or has_no_target(row) or not all(abs(value) < float("inf") for value in row if value == value):
+            raise InputError(f"{name}: y of graph {number} is {row}; a class or number is needed.")
     if class_names:
-        return torch.tensor(values, dtype=torch.int64), class_names
-    return encode_classes(values, name)
+        return {"y": torch.tensor(rows, dtype=torch.int64).flatten(), "class_names": class_names}
+    single = all(len(row) == 1 for row in rows)
+    return targets_of([row[0] for row in rows] if single else rows, name, task=task)._asdict()

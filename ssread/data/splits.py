@@ -16,6 +16,7 @@ from torch import Tensor
 
 from ssread.common.files import write_text
 from ssread.data.graphset import GraphSet
+from ssread.data.task_names import CLASSIFICATION, MULTILABEL
 from ssread.errors import InputError
 
 
@@ -62,6 +63,8 @@ def stratified_folds(
 ) -> list[Fold]:
     """Splits a dataset into folds, each with the dataset's share of every class.
 
+    Without classes, graphs are grouped by the rarest of their labels that is 1, or by the size of their first number.
+
     Args:
         graphs: A dataset with labels.
         num_folds: Number of folds; every graph is in the test part of exactly one.
@@ -91,13 +94,16 @@ def stratified_folds(
 
 
 def _labels(graphs: GraphSet, num_folds: int) -> np.ndarray:
-    """Returns the labels, after checking that every class has a graph for every fold."""
+    """Returns the stratum of every graph, after checking that every class has a graph for every fold."""
     if graphs.y is None:
         raise InputError(f"{graphs.name} has no labels: stratified folds need a class for each graph.")
+    check_targets(graphs)
     if len(graphs) < 2:
         raise InputError(f"{graphs.name} has {len(graphs)} graphs: folds need at least 2.")
     if not 2 <= num_folds <= len(graphs):
         raise InputError(f"{len(graphs)} graphs cannot be split into num_folds={num_folds}: choose 2 to {len(graphs)}.")
+    if graphs.task != CLASSIFICATION:
+        return strata(graphs, num_folds)
     labels = graphs.y.cpu().numpy()
     present = np.bincount(labels, minlength=graphs.num_classes)
     if (present > 0).sum() < 2:
@@ -112,6 +118,36 @@ def _labels(graphs: GraphSet, num_folds: int) -> np.ndarray:
                 else f"Class {name!r} of {graphs.name} has one graph only: leave the class out, or add graphs to it."
             )
     return labels
+
+
+def check_targets(graphs: GraphSet) -> None:
+    """Raises an ``InputError`` if a label or number has the same value wherever it is known."""
+    for name, values in graphs.statistics().get("targets", {}).items():
+        if not values["lowest"] < values["highest"]:
+            found = f"only the value {values['lowest']:g}" if values["known"] else "no values"
+            raise InputError(f"{graphs.name}: {name!r} has {found}: there is nothing to learn; leave it out.")
+
+
+def strata(graphs: GraphSet, least: int) -> np.ndarray:
+    """Returns a group for every graph ``[G]`` to be spread evenly over parts.
+
+    Groups are the classes; the rarest of a graph's labels that is 1; or ranges of its first number. The last two kinds
+    have at least ``least`` graphs, and at least 20, so that a tenth of the graphs holds some of each.
+    """
+    assert graphs.y is not None
+    y = graphs.y.cpu().numpy()
+    if graphs.task == CLASSIFICATION:
+        return y
+    least = max(least, 20)
+    if graphs.task == MULTILABEL:
+        order = np.argsort(np.nansum(y, axis=0), kind="stable")
+        positive = y[:, order] == 1
+        groups = np.where(positive.any(axis=1), positive.argmax(axis=1), y.shape[1])
+    else:
+        ranks = np.argsort(np.argsort(y[:, 0], kind="stable"))
+        groups = ranks * max(1, min(10, len(y) // least)) // len(y)
+    sizes = np.bincount(groups)
+    return np.where(sizes[groups] < least, int(sizes.argmax()), groups)
 
 
 def _k_fold(

@@ -33,6 +33,8 @@ def write(graphs: GraphSet, path: str | os.PathLike[str], stamp: str = "") -> No
     description = {
         "name": graphs.name,
         "class_names": graphs.class_names,
+        "task": graphs.task,
+        "target_names": graphs.target_names,
         "node_feature_names": graphs.node_feature_names,
         "edge_feature_names": graphs.edge_feature_names,
         "ids": [] if all(name == str(row) for row, name in enumerate(graphs.ids)) else list(graphs.ids),
@@ -74,8 +76,8 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     try:
         tensors = load_file(path)
         columns: dict[str, Any] = json.loads(tensors.pop(DESCRIPTION).numpy().tobytes())
-        for key in ("class_names", "node_feature_names", "edge_feature_names", "ids"):
-            columns[key] = tuple(columns[key])
+        for key in ("class_names", "target_names", "node_feature_names", "edge_feature_names", "ids"):
+            columns[key] = tuple(columns.get(key, ()))  # sets of earlier versions have no target names
         columns["graph_texts"] = {name: tuple(texts) for name, texts in columns["graph_texts"].items()}
         columns |= {kind: {} for kind in NAMED_TENSORS}
         for name, tensor in tensors.items():

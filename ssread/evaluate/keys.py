@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from ssread.common.plain_json import canonical_json
 from ssread.data.graphset import GraphSet
+from ssread.data.task_names import CLASSIFICATION
 from ssread.models.architectures import ARCHITECTURES
 from ssread.train.runs import OBJECTIVES, Run, Training
 
@@ -45,6 +46,8 @@ def fingerprint(graphs: GraphSet) -> str:
         digest.update(f"{name} {None if tensor is None else (tensor.dtype, *tensor.shape)};".encode())
         if tensor is not None:
             digest.update(tensor.detach().cpu().contiguous().numpy().data)
+    if graphs.task != CLASSIFICATION:
+        digest.update(graphs.task.encode())
     return digest.hexdigest()
 
 
@@ -61,7 +64,8 @@ def run_key(dataset: DatasetId, run: Run, training: Training) -> str:
 
 def selection(training: Training, learn: str = "supervised", task: str = "class") -> str:
     """Returns how a training of this kind chooses what is tested."""
-    epoch = SELECTIONS[training.selection] if learn == "supervised" else FIXED_BUDGET
+    by_metric = f"best validation {training.selection}, ties by validation loss"
+    epoch = SELECTIONS.get(training.selection, by_metric) if learn == "supervised" else FIXED_BUDGET
     return epoch if (learn, task) == ("supervised", "class") else f"{epoch}; {LINEAR}"
 
 

@@ -88,7 +88,7 @@ class Store:
             "run": canonical_json(run_settings(run)),
             "training": canonical_json(dataclasses.asdict(training)),
             "predictions": _pack(
-                ids=result.test_ids, labels=result.test_labels, probabilities=result.test_probabilities
+                ids=result.test_ids, labels=result.test_targets, probabilities=result.test_predictions
             ),
             "curves": _pack(**{name: np.asarray(values, dtype=float) for name, values in result.curves.items()}),
         }

@@ -115,7 +115,7 @@ def _score(
         )
 
     if result is not None:
-        correct = (result.test_probabilities.argmax(axis=1) == result.test_labels).mean()
+        correct = (result.test_predictions.argmax(axis=1) == result.test_targets).mean()
         add("models", model, accuracy=float(correct))
     for method, clusters in _clusterings(model, trained, test, study, seed).items():
         scores = agreement(clusters, test_truth.roles, graph_of_node(test))

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 from torch import nn
 
 from ssread.aggregate import Aggr
+from ssread.data.task_names import REGRESSION
 from ssread.errors import InputError
 from ssread.models.architectures import check_readout, find_architecture
 from ssread.models.classifier import GraphClassifier, Wrapped
 from ssread.models.diffpool import num_clusters
-from ssread.models.layers import GraphNorm, head
+from ssread.models.layers import GraphNorm, Unscale, head
 from ssread.readout import GlobalReadout, SSRead
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ def make_model(
     num_layers: int | None = None,
     dropout: float = 0.5,
     normalize: bool = True,
+    numbers: bool = False,
     **options: Any,
 ) -> GraphClassifier:
     """Builds a graph classifier by name, with either readout.
@@ -44,7 +46,7 @@ def make_model(
     Args:
         name: ``gcn``, ``gin``, ``dgcnn``, ``diffpool``, ``sagpool``, ``gunet`` or ``structure_blind``.
         in_channels: Number of node features.
-        num_classes: Number of classes.
+        num_classes: Number of classes; of labels or numbers, if these are to be predicted.
         edge_channels: Number of edge features. ``gcn`` and ``gin`` use them; the other architectures ignore them.
         readout: ``ssread``, or ``global`` for the paper's GRead.
         aggr: The aggregation phi, by default that of the original; see :class:`ssread.GlobalReadout`.
@@ -58,6 +60,7 @@ def make_model(
             ``structure_blind``.
         normalize: Whether graph vectors are normalised over the batch before the head. The dropout after the last layer
             then acts on them, so that positions are read from whole node vectors. The paper does neither.
+        numbers: Whether the model predicts numbers: its head ends with their mean and scale, which training sets.
         options: Arguments of single architectures: ``jumping`` of gcn and gin (node vectors concatenate the outputs of
             all layers), ``ratio`` of sagpool, ``ratios`` of gunet, ``num_clusters`` of diffpool.
 
@@ -106,18 +109,22 @@ def make_model(
         "epsilon": epsilon,
         "aggr_kwargs": None if aggr_kwargs is None else dict(aggr_kwargs),
         "normalize": normalize,
+        "numbers": numbers,
         **arguments,
     }
     norm = GraphNorm(read.out_channels, dropout if "last_dropout" in takes else 0.0) if normalize else None
     classify = head(read.out_channels, num_classes, hidden_channels, architecture.head_layers, dropout)
+    if numbers:
+        classify = nn.Sequential(classify, Unscale(num_classes))
     return GraphClassifier(encoder, read, classify, hyperparameters, norm)
 
 
 def model_for(graphs: "GraphSet", name: str, **arguments: Any) -> GraphClassifier:
-    """Calls :func:`make_model` with the numbers of features, classes and, for DiffPool, clusters of a dataset."""
+    """Calls :func:`make_model` with the numbers of features, outputs and, for DiffPool, clusters of a dataset."""
     sizes: dict[str, Any] = {
         "in_channels": graphs.num_node_features,
-        "num_classes": graphs.num_classes,
+        "num_classes": len(graphs.output_names),
+        "numbers": graphs.task == REGRESSION,
         "edge_channels": graphs.num_edge_features,
     }
     if name == "diffpool" and len(graphs) > 0:

@@ -211,6 +211,8 @@ class EdgeMessages(nn.Module):
         if scale is not None:
             messages = messages * scale.index_select(0, graphs.source).unsqueeze(-1)
         total = segment.reduce_sum(messages, graphs.target, x.size(0))
+        if graphs.mask is not None:
+            total = total * graphs.mask  # thousands of padding edges are loops on one node, which would overflow
         return with_own(total, x, scale, root, factor)
 
     def _fused(
@@ -234,6 +236,26 @@ class EdgeMessages(nn.Module):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(edge_channels={self.edge_channels})"
+
+
+class Unscale(nn.Module):
+    """Turns standardised numbers into numbers of the targets' unit; the last layer of a head that predicts numbers.
+
+    Args:
+        channels: How many numbers.
+    """
+
+    mean: Tensor
+    scale: Tensor
+
+    def __init__(self, channels: int):
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(channels))
+        self.register_buffer("scale", torch.ones(channels))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Returns the numbers, [..., channels]."""
+        return x * self.scale + self.mean
 
 
 def head(in_channels: int, num_classes: int, hidden_channels: int, num_layers: int, dropout: float) -> nn.Module:

@@ -85,7 +85,7 @@ def write_comparison_page(
 
 def _difference(stored: RunResult, retrained: RunResult) -> list[str]:
     """A note if the model on the page, which was trained again, differs from the one that was compared."""
-    gap = float(np.abs(stored.test_probabilities - retrained.test_probabilities).max(initial=0))
+    gap = float(np.abs(stored.test_predictions - retrained.test_predictions).max(initial=0))
     if stored.best_epoch == retrained.best_epoch and gap <= TOLERANCE:
         return []
     return [

@@ -71,6 +71,13 @@ class Cohort:
         self._evaluated: _Evaluated | None = None
         torch.manual_seed(seeded(runs[0], Stream.DROPOUT))
 
+    def learn_from(self, parts: Sequence[Tensor]) -> None:
+        """See :class:`ssread.train.engine.Engine`."""
+        assert self._on_host.y is not None
+        for number, part in enumerate(parts):
+            for name, value in self._objective.learnt_from(self._on_host.y[part]).items():
+                self._buffers[name][number].copy_(value)
+
     def train_epoch(self, plan: Tensor) -> Tensor:
         """See :class:`ssread.train.engine.Engine`."""
         rooms = self.make_room(plan)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import torch
@@ -28,6 +29,9 @@ class Engine(Protocol):
 
     def train_epoch(self, plan: Tensor) -> Tensor:
         """Takes a step on every batch of ``plan`` [steps, R, B] (-1 pads); returns mean losses over graphs, [2, R]."""
+
+    def learn_from(self, parts: Sequence[Tensor]) -> None:
+        """Takes from every model's training part what its loss needs: see :meth:`Objective.learnt_from`."""
 
     def set_learning_rate(self, values: Tensor) -> None:
         """Sets the learning rate of every model, [R]."""

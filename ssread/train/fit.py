@@ -9,15 +9,19 @@ from typing import Protocol
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from ssread.data.cross_validation import fold_of
 from ssread.data.graphset import GraphSet
 from ssread.data.splits import Fold
+from ssread.data.task_names import CLASSIFICATION, REGRESSION
+from ssread.errors import InputError
+from ssread.metrics import METRICS, check_metric, evaluate
+from ssread.models.predictions import predictions
 from ssread.train.batch_plans import full_plan, large_batches_together, pad
 from ssread.train.best_epoch import BestEpoch
 from ssread.train.cohort import Cohort
+from ssread.train.costs import costs, mean_and_scale
 from ssread.train.engine import Engine, State
 from ssread.train.runs import Run, RunResult, Training
 from ssread.train.seeds import Stream, seeded
@@ -134,11 +138,19 @@ class Loop:
         self, engine: Engine, graphs: GraphSet, runs: Sequence[Run], folds: Sequence[Fold], training: Training
     ):
         assert graphs.y is not None
+        if training.selection in METRICS:
+            check_metric(training.selection, graphs.task)
+        elif training.selection == "seen" and graphs.task != CLASSIFICATION:
+            raise InputError("selection='seen' chooses by accuracy, which needs classes.")
+        engine.learn_from([fold.train for fold in folds])
         self._engine, self._graphs, self._runs, self._folds, self._training = engine, graphs, runs, folds, training
         self._labels = graphs.y.cpu()
+        self._scale = mean_and_scale(self._labels)[1] if graphs.task == REGRESSION else None
         self._started = time.perf_counter()
         self.generators = [torch.Generator().manual_seed(seeded(run, Stream.ORDER)) for run in runs]
-        self.curves: list[dict[str, list[float]]] = [{name: [] for name in CURVES} for _ in runs]
+        self._metric = training.selection if training.selection in METRICS.keys() - {"accuracy"} else None
+        names = CURVES if self._metric is None else (*CURVES, "valid_score")
+        self.curves: list[dict[str, list[float]]] = [{name: [] for name in names} for _ in runs]
         self.best = BestEpoch(len(runs), training.selection)
         self.models = list(range(len(runs)))
         self.results: dict[int, RunResult] = {}
@@ -166,18 +178,22 @@ class Loop:
         if self._training.averaging > 0:
             self._engine.average(self._training.averaging_weight(epoch))
         logits = self._engine.logits(self._evaluated_on).cpu()
-        accuracy, valid_loss = _evaluate(logits, self._labels, self._validation)
-        values = torch.stack([*losses, accuracy, valid_loss], dim=1).tolist()
+        accuracy, valid_loss = self._evaluate(logits, self._validation)
+        values = {"train_loss": losses[0], "alignment_loss": losses[1], "valid_accuracy": accuracy}
+        values["valid_loss"], quality = valid_loss, accuracy
+        if self._metric is not None:
+            values["valid_score"], quality = self._scores(logits, self._metric)
+        by_model = dict(zip(values, torch.stack(list(values.values())).tolist(), strict=True))
         for model, r in enumerate(self.models):
             if bool(self._active[model]):
-                for name, value in zip(CURVES, values[model], strict=True):
-                    self.curves[r][name].append(value)
+                for name, curve in self.curves[r].items():
+                    curve.append(by_model[name][model])
                 if progress is not None:
                     progress(self._runs[r], epoch, accuracy[model].item())
         self._failed |= self._active & ~(losses.sum(dim=0).isfinite() & valid_loss.isfinite())
         if self._training.selection == "seen":
-            accuracy, _ = _evaluate(logits, self._labels, self._evaluated_on)
-        self.best.update(self._engine, epoch, accuracy, valid_loss, self._active & ~self._failed)
+            quality, _ = self._evaluate(logits, self._evaluated_on)
+        self.best.update(self._engine, epoch, quality, valid_loss, self._active & ~self._failed)
         out_of_patience = epoch - self.best.epoch >= self._training.patience
         self._active &= ~(self._failed | out_of_patience | (epoch == self._training.epochs))
 
@@ -212,9 +228,9 @@ class Loop:
         ids, epochs = self._folds[r].test, len(self.curves[r]["train_loss"])
         failed = f"the loss was not a number at epoch {epochs}" if bool(self._failed[model]) else ""
         if failed or logits is None:
-            probabilities = np.full((len(ids), self._graphs.num_classes), math.nan, dtype=np.float32)
+            predicted = np.full((len(ids), len(self._graphs.output_names)), math.nan, dtype=np.float32)
         else:
-            probabilities = logits[: len(ids)].float().softmax(-1).cpu().numpy()
+            predicted = predictions(self._graphs.task, logits[: len(ids)].float()).cpu().numpy()
         return RunResult(
             run=self._runs[r],
             best_epoch=int(self.best.epoch[model]),
@@ -222,20 +238,31 @@ class Loop:
             valid_accuracy=math.nan if failed else self.curves[r]["valid_accuracy"][int(self.best.epoch[model]) - 1],
             valid_loss=math.nan if failed else self.best.loss[model].item(),
             test_ids=ids.numpy(),
-            test_labels=self._labels[ids].numpy(),
-            test_probabilities=probabilities,
+            test_targets=self._labels[ids].numpy(),
+            test_predictions=predicted,
             curves=self.curves[r],
             seconds=(time.perf_counter() - self._started) / len(self._runs),
             failed=failed,
         )
 
+    def _evaluate(self, logits: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:
+        """Computes the accuracy (NaN without classes) and mean cost of every model on ``ids``, which its logits begin
+        with, [R] each."""
+        logits = logits[:, : ids.size(1)]
+        real = ids >= 0
+        y = self._labels[ids.clamp(min=0)]
+        count = real.sum(dim=1)
+        is_class = self._graphs.task == CLASSIFICATION
+        cost = costs(self._graphs.task, logits.flatten(0, 1), y.flatten(0, 1), self._scale).view(real.shape)
+        correct = (logits.argmax(dim=-1) == y) & real if is_class else torch.full(real.shape, math.nan)
+        return correct.sum(dim=1) / count, torch.where(real, cost, 0).sum(dim=1) / count
 
-def _evaluate(logits: Tensor, labels: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:
-    """Computes the accuracy and mean cross entropy of every model on ``ids``, which its logits begin with, [R] each."""
-    logits = logits[:, : ids.size(1)]
-    real = ids >= 0
-    y = labels[ids.clamp(min=0)]
-    count = real.sum(dim=1)
-    loss = F.cross_entropy(logits.flatten(0, 1), y.flatten(), reduction="none").view(y.shape)
-    correct = (logits.argmax(dim=-1) == y) & real
-    return correct.sum(dim=1) / count, torch.where(real, loss, 0).sum(dim=1) / count
+    def _scores(self, logits: Tensor, metric: str) -> tuple[Tensor, Tensor]:
+        """Computes a metric of every model on its validation part, and the same with more always better, [R] each."""
+        scores = []
+        for model, r in enumerate(self.models):
+            ids = self._folds[r].validation
+            predicted = predictions(self._graphs.task, logits[model, : len(ids)].float())
+            finite = bool(predicted.isfinite().all())
+            scores.append(evaluate(metric, self._labels[ids].numpy(), predicted.numpy()) if finite else math.nan)
+        return torch.tensor(scores), torch.tensor([METRICS[metric].quality(score) for score in scores])

@@ -9,7 +9,7 @@ from ssread.models.classifier import GraphClassifier
 from ssread.models.factory import model_for
 from ssread.train.graphcl import GraphCL
 from ssread.train.infograph import InfoGraph
-from ssread.train.objective import Objective, Supervised, balanced_weights
+from ssread.train.objective import Objective, Supervised
 from ssread.train.runs import OBJECTIVES, Run
 
 __all__ = ["make_objective", "model_of"]
@@ -23,9 +23,7 @@ def model_of(graphs: GraphSet, run: Run, **arguments: Any) -> GraphClassifier:
 def make_objective(graphs: GraphSet, run: Run) -> Objective:
     """Makes the objective of a run for a dataset, with a new model."""
     if run.learn == "supervised":
-        assert graphs.y is not None
-        weights = balanced_weights(graphs.y.cpu(), graphs.num_classes) if run.balanced else None
-        return Supervised(model_of(graphs, run), weights)
+        return Supervised(model_of(graphs, run), graphs.task, len(graphs.output_names), run.balanced)
     model = model_of(graphs, run, num_classes=1)  # its head is removed
     if run.learn == "graphcl":
         return GraphCL(model, walk_steps=math.ceil(graphs.x.size(0) / max(len(graphs), 1)))

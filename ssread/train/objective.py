@@ -3,10 +3,12 @@
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
+from ssread.data.task_names import CLASSIFICATION, REGRESSION
 from ssread.models.classifier import GraphClassifier
+from ssread.models.layers import Unscale
+from ssread.train.costs import costs, mean_and_scale
 
 __all__ = ["Objective", "Supervised", "Unlabelled", "mean"]
 
@@ -26,37 +28,65 @@ class Objective(nn.Module):
         """Returns the loss without the alignment loss, and the alignment loss, means over the real graphs, [2].
 
         Args:
-            y: The class of every graph, [B], -1 for padding; None without labels.
+            y: The class of every graph, [B], -1 for padding, or its labels or numbers, [B, T], NaN where they are not
+                known; None without labels.
             real: 1 for real graphs, 0 for padding, [B]; None if all are real.
             graphs: The arguments of :meth:`GraphClassifier.run`. A padded batch has one dummy graph more than ``real``.
         """
         raise NotImplementedError
 
+    def learnt_from(self, y: Tensor) -> dict[str, Tensor]:
+        """Returns the buffers, by name, that follow from what the graphs of the training part are labelled with."""
+        return {}
+
 
 class Supervised(Objective):
-    """Cross entropy plus the encoder's auxiliary losses, and the alignment loss.
+    """The cost of what the model predicts plus the encoder's auxiliary losses, and the alignment loss.
 
     Backpropagating their sum yields the gradients of Algorithm 1: the alignment loss reaches only the prototypes, the
     classification loss everything else.
 
     Args:
         model: The model to train.
-        class_weights: How much a graph of each class counts, [C]; all the same by default.
+        task: What it predicts; see :data:`ssread.data.task_names.TASKS`.
+        num_outputs: The number of classes, labels or numbers.
+        balanced: Whether all classes count the same, however many graphs they have; of labels, 0 and 1.
     """
 
     class_weights: Tensor | None
 
-    def __init__(self, model: GraphClassifier, class_weights: Tensor | None = None):
+    def __init__(self, model: GraphClassifier, task: str, num_outputs: int, balanced: bool = False):
         super().__init__(model)
-        self.register_buffer("class_weights", class_weights)
+        self._task, self._num_outputs = task, num_outputs
+        shape = (num_outputs,) if task == CLASSIFICATION else (2, num_outputs)
+        self.register_buffer("class_weights", torch.ones(shape) if balanced else None)
 
     def forward(self, y: Tensor | None, real: Tensor | None, *graphs: Any) -> Tensor:
         """See :class:`Objective`."""
         assert y is not None
         output = self.model.run(*graphs).first(y.size(0))
-        per_graph = F.cross_entropy(output.logits, y.clamp(min=0), weight=self.class_weights, reduction="none")
-        per_graph = per_graph + output.auxiliary_costs()
+        scale = self._unscale.scale if self._task == REGRESSION else None
+        per_graph = costs(self._task, output.logits, y, scale, self.class_weights) + output.auxiliary_costs()
         return torch.stack([mean(per_graph, real), mean(output.alignment_costs(), real)])
+
+    def learnt_from(self, y: Tensor) -> dict[str, Tensor]:
+        """Returns the weights of the classes, if they are balanced, and the mean and scale of numbers."""
+        if self._task == REGRESSION:
+            center, scale = mean_and_scale(y)
+            return {"model.head.1.mean": center, "model.head.1.scale": scale}
+        if self.class_weights is None:
+            return {}
+        if self._task == CLASSIFICATION:
+            return {"class_weights": balanced_weights(y, self._num_outputs)}
+        columns = [balanced_weights(column[~column.isnan()].long(), 2) for column in y.T]
+        return {"class_weights": torch.stack(columns, dim=1)}
+
+    @property
+    def _unscale(self) -> Unscale:
+        assert isinstance(self.model.head, nn.Sequential)
+        last = self.model.head[-1]
+        assert isinstance(last, Unscale)
+        return last
 
 
 class Unlabelled(Objective):

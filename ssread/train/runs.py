@@ -30,8 +30,9 @@ class Training:
         schedule: How the learning rate changes: ``constant``, or ``cosine``, which falls to 0 at the last epoch.
         averaging: The weights that are evaluated and kept, batch-norm statistics included, are averaged over this
             share of the epochs so far; 0 for no averaging.
-        selection: How the epoch is chosen: ``accuracy`` on the validation part (ties by loss), ``loss`` there, or
-            ``seen``, the accuracy on training and validation parts together, as the authors' public code does.
+        selection: How the epoch is chosen: ``accuracy`` or another metric (:mod:`ssread.metrics`) on the validation
+            part (ties by loss), ``loss`` there, or ``seen``, the accuracy on training and validation parts together, as
+            the authors' public code does.
         recipe: The name of the recipe that these settings come from: see :mod:`ssread.train.recipes`.
         precision: The precision of matrix products on a GPU: ``float32``, or ``tf32``, which rounds factors to 11 bits.
     """
@@ -96,12 +97,14 @@ class RunResult:
         run: The training.
         best_epoch: The epoch whose weights were kept, from 1; see :attr:`Training.selection`.
         epochs: The number of epochs trained.
-        valid_accuracy: Accuracy of the kept weights on the validation part.
-        valid_loss: Cross entropy of the kept weights on the validation part.
+        valid_accuracy: Accuracy of the kept weights on the validation part; NaN where no class is predicted.
+        valid_loss: Cost of the kept weights' predictions on the validation part: see :mod:`ssread.train.costs`.
         test_ids: The graphs of the test part, [n].
-        test_labels: Their classes, [n].
-        test_probabilities: Class probabilities of the test part by the kept weights, [n, C]; computed once, at the end.
-        curves: One value per epoch of ``train_loss``, ``alignment_loss``, ``valid_accuracy`` and ``valid_loss``.
+        test_targets: Their classes, [n], or their labels or numbers, [n, T].
+        test_predictions: Predictions for the test part by the kept weights, computed once, at the end: probabilities of
+            the classes, [n, C], or of the labels, [n, T], or numbers, [n, T].
+        curves: One value per epoch of ``train_loss``, ``alignment_loss``, ``valid_accuracy`` and ``valid_loss``, and
+            ``valid_score`` where another metric than accuracy chooses the epoch.
         seconds: The time this training took.
         failed: Why there is no result (a loss that is not a number, and at which epoch), or an empty string.
     """
@@ -112,8 +115,14 @@ class RunResult:
     valid_accuracy: float
     valid_loss: float
     test_ids: np.ndarray
-    test_labels: np.ndarray
-    test_probabilities: np.ndarray
+    test_targets: np.ndarray
+    test_predictions: np.ndarray
     curves: dict[str, list[float]] = field(default_factory=dict)
     seconds: float = 0.0
     failed: str = ""
+
+    @property
+    def valid_score(self) -> float:
+        """The metric that chose the epoch, on the validation part."""
+        scores = self.curves.get("valid_score")
+        return scores[self.best_epoch - 1] if scores and not self.failed else self.valid_accuracy

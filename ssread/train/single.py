@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 from torch.func import functional_call
@@ -35,6 +37,12 @@ class Single:
         self._averaged: State = {}
         self._evaluated: dict[tuple[int, ...], Graphs] = {}  # the same parts are evaluated after every epoch
         torch.manual_seed(seeded(run, Stream.DROPOUT))
+
+    def learn_from(self, parts: Sequence[Tensor]) -> None:
+        """See :class:`Engine`."""
+        assert self._graphs.y is not None
+        for name, value in self._objective.learnt_from(self._graphs.y[parts[0]]).items():
+            self._objective.get_buffer(name).copy_(value)
 
     def train_epoch(self, plan: Tensor) -> Tensor:
         """See :class:`Engine`."""

@@ -8,7 +8,7 @@ CONFIG = {
     "model": {"name": "gcn", "readout": "ssread", "num_positions": 4, "aggr": ["max", "mean"], "num_layers": 3}
     | {"hidden_channels": 8},
     "members": 2,
-    "class_names": ["<script>alert(1)</script>", "a|b\nc"],
+    "output_names": ["<script>alert(1)</script>", "a|b\nc"],
     "features": Features.of(planted(10)).as_dict(),
     "written_with": {"ssread": "0.1.0"},
     "summary": {

@@ -25,11 +25,11 @@ def molecule_model():
 def test_predictions_do_not_depend_on_batch_size_order_or_company(order, size, name):
     data = graphs(24)
     model = untrained(data, members=2, name=name)
-    expected = model.probabilities(data)
+    expected = model.predictions(data)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(trained_model, "BATCH", size)
-        found = model.probabilities(data[order])
-        alone = model.probabilities(data[order[:1]])
+        found = model.predictions(data[order])
+        alone = model.predictions(data[order[:1]])
     torch.testing.assert_close(found, expected[order], atol=1e-5, rtol=0)
     torch.testing.assert_close(alone[0], expected[order[0]], atol=1e-5, rtol=0)
 

@@ -40,7 +40,7 @@ def test_chunks_are_read_one_after_another(model, monkeypatch):
 def test_a_folder_stands_for_its_model(model, tmp_path):
     model.save(tmp_path / "model")
     assert as_model(model) is model
-    assert as_model(tmp_path / "model").class_names == model.class_names
+    assert as_model(tmp_path / "model").output_names == model.output_names
     (table,) = stream(tmp_path / "model", graphs(5), ids_alone)
     assert table.column("id").to_pylist() == ["0", "1", "2", "3", "4"]
 

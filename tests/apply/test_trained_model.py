@@ -27,8 +27,8 @@ def test_a_saved_model_predicts_the_same(name, readout, tmp_path):
     model = untrained(data, members=2, name=name, readout=readout)
     model.save(tmp_path / "model")
     loaded = TrainedModel.load(tmp_path / "model")
-    assert torch.equal(loaded.probabilities(loaded.read(data)), model.probabilities(data))
-    assert loaded.class_names == list(data.class_names)
+    assert torch.equal(loaded.predictions(loaded.read(data)), model.predictions(data))
+    assert loaded.output_names == list(data.class_names)
     assert loaded.features == model.features
     assert not any(member.training for member in loaded.models)
     assert sorted(path.name for path in (tmp_path / "model").iterdir()) == sorted([WEIGHTS, CONFIG, CARD])
@@ -39,7 +39,7 @@ def test_a_folder_of_an_earlier_version_is_still_read():
     model = TrainedModel.load(KEPT / "model-1")
     data = GraphSet.load(KEPT / "graphs.safetensors")
     expected = torch.tensor(json.loads((KEPT / "probabilities.json").read_text()))
-    torch.testing.assert_close(model.probabilities(model.read(data)), expected, atol=1e-5, rtol=0)
+    torch.testing.assert_close(model.predictions(model.read(data)), expected, atol=1e-5, rtol=0)
     assert model.summary["cross_validation"]["accuracy"] > 0
 
 
@@ -88,7 +88,7 @@ def change_weights(folder: Path, change) -> None:
         (lambda f: change_config(f, members="many"), "cannot be used as a model"),
         (lambda f: change_config(f, model__name="other"), "There is no model 'other'"),
         (lambda f: change_config(f, model__in_channels="2"), "in_channels is '2'"),
-        (lambda f: change_config(f, class_names=["a"]), "its class names or features"),
+        (lambda f: change_config(f, output_names=["a"]), "the names of its outputs or its features"),
         (lambda f: change_config(f, features={}), "cannot be used as a model"),
         (lambda f: change_config(f, features__node={"count": 3, "names": ["a"], "categories": []}), "1 names for 3"),
         (lambda f: change_config(f, summary=None), "cannot be used as a model"),
@@ -130,7 +130,7 @@ def test_a_summary_without_a_number_is_saved_with_null(tmp_path):
 def test_other_kinds_of_graphs_are_read_with_the_same_features():
     data = graphs(8)
     model = untrained(data)
-    torch.testing.assert_close(model.probabilities(model.read(data.to_pyg())), model.probabilities(data))
+    torch.testing.assert_close(model.predictions(model.read(data.to_pyg())), model.predictions(data))
 
 
 FULL_DISK = """

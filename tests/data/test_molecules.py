@@ -46,7 +46,7 @@ def test_hydrogens_become_nodes_by_option() -> None:
         (["10", "9", "10.0"], ("9", "10"), [1, 0, 1]),
         (["b", "a", "10"], ("10", "a", "b"), [2, 1, 0]),
         ([True, False, True], ("False", "True"), [1, 0, 1]),
-        (np.array([0.5, -1.0, 0.5]), ("-1", "0.5"), [1, 0, 1]),
+        (np.array([2.0, -1.0, 2.0]), ("-1", "2"), [1, 0, 1]),
         (pandas.Series(["x", "y", "x"]), ("x", "y"), [0, 1, 0]),
     ],
 )
@@ -64,7 +64,8 @@ def test_wrong_arguments_get_a_sentence() -> None:
         ({"ids": ["a"]}, "2 SMILES but 1 ids"),
         ({"labels": [1, None]}, "no label for molecule 1"),
         ({"labels": [1, float("nan")]}, "no label for molecule 1"),
-        ({"labels": [1, [2]]}, "not list"),
+        ({"labels": [1, {}]}, "not dict"),
+        ({"labels": [[1, 2], [2]]}, "every graph needs 2 labels"),
         ({"elements": ["C"]}, "elements="),
     ]:
         with pytest.raises(InputError, match=words):
@@ -76,7 +77,7 @@ def test_wrong_arguments_get_a_sentence() -> None:
     with pytest.raises(InputError, match="molecules 0, 2-4"):
         from_smiles(["CCO 12", "C", "", None, "Cé"])
     with pytest.raises(InputError, match="quantity"):
-        from_smiles(["C"] * 120, [number / 7 for number in range(120)])
+        from_smiles(["C"] * 120, [f"name {number}" for number in range(120)])
 
 
 def test_without_rdkit_the_sentence_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

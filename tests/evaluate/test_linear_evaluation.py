@@ -96,7 +96,7 @@ def test_folds_share_an_encoder_that_learnt_without_labels(graphs, monkeypatch):
     for result in results:
         fold = stratified_folds(graphs, 3, seed=result.run.seed)[result.run.fold]
         assert np.array_equal(result.test_ids, fold.test.numpy())
-        assert np.array_equal(result.test_labels, graphs.y[fold.test].numpy())
+        assert np.array_equal(result.test_targets, graphs.y[fold.test].numpy())
         assert 0 <= score(result) <= 1
         assert (result.best_epoch, result.epochs) == (2, 2)
 
@@ -108,8 +108,8 @@ def test_properties_are_judged_from_the_encoder_of_the_fold(graphs, how):
     together = train_and_judge(graphs, [*which, *runs(how, "class", seeds=1)], SHORT)
     for run, result in zip(which, together, strict=False):
         (alone,) = train_and_judge(graphs, [run], SHORT)
-        assert np.array_equal(alone.test_probabilities, result.test_probabilities)
-        assert result.test_probabilities.shape[1] == 3
+        assert np.array_equal(alone.test_predictions, result.test_predictions)
+        assert result.test_predictions.shape[1] == 3
         assert not {3, 10} & set(result.test_ids.tolist())
     if how == "supervised":
         assert {result.run.fold for result in together} == {0, 1, 2}
@@ -126,7 +126,7 @@ def test_workers_give_what_this_process_gives(graphs):
     which = runs("infograph", seeds=1)
     here = {result.run.fold: result for result in train_and_judge(graphs, which, SHORT)}
     for result in CPURunner(2).train(graphs, which, SHORT):
-        np.testing.assert_allclose(result.test_probabilities, here[result.run.fold].test_probabilities, atol=1e-4)
+        np.testing.assert_allclose(result.test_predictions, here[result.run.fold].test_predictions, atol=1e-4)
 
 
 def test_an_encoder_that_failed_fails_all_its_runs(graphs):

@@ -81,9 +81,9 @@ def test_positions_are_chosen_by_validation_accuracy_alone(graphs, tmp_path, mon
             for result in super().train(graphs, runs, training):
                 k = result.run.model.get("num_positions")
                 # The test predictions speak for K = 16.
-                probabilities = np.eye(2)[result.test_labels if k == 16 else 1 - result.test_labels]
+                probabilities = np.eye(2)[result.test_targets if k == 16 else 1 - result.test_targets]
                 yield dataclasses.replace(
-                    result, valid_accuracy=accuracies.get(k, 0.5), test_probabilities=probabilities.astype(np.float32)
+                    result, valid_accuracy=accuracies.get(k, 0.5), test_predictions=probabilities.astype(np.float32)
                 )
 
     experiment = dataclasses.replace(EXPERIMENT, positions=None, arch=("gcn", "gin"), seeds=1)
@@ -104,8 +104,8 @@ def test_failed_trainings_are_left_out_and_said(graphs, tmp_path):
         def train(self, graphs, runs, training):
             for result in super().train(graphs, runs, training):
                 bad = result.run.fold == 1 and result.run.model["readout"] == "ssread"
-                nothing = np.full_like(result.test_probabilities, np.nan)
-                yield dataclasses.replace(result, failed="nan", test_probabilities=nothing) if bad else result
+                nothing = np.full_like(result.test_predictions, np.nan)
+                yield dataclasses.replace(result, failed="nan", test_predictions=nothing) if bad else result
 
     with Store(tmp_path / "store.sqlite") as store:
         report = compare_readouts(graphs, EXPERIMENT, Fails(), store)

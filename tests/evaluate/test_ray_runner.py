@@ -154,7 +154,7 @@ def assert_same(some: list[RunResult], others: list[RunResult]) -> None:
         assert (one.best_epoch, one.epochs, one.failed) == (other.best_epoch, other.epochs, other.failed)
         assert (one.valid_accuracy, one.valid_loss) == (other.valid_accuracy, other.valid_loss)
         assert one.curves == other.curves
-        for name in ("test_ids", "test_labels", "test_probabilities"):
+        for name in ("test_ids", "test_targets", "test_predictions"):
             np.testing.assert_array_equal(getattr(one, name), getattr(other, name), strict=True)
 
 

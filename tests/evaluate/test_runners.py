@@ -28,7 +28,7 @@ def test_results_do_not_depend_on_the_number_of_workers():
         found = by_run(CPURunner(workers).train(graphs, RUNS, SHORT))
         assert found.keys() == expected.keys()
         for key, result in found.items():
-            np.testing.assert_array_equal(result.test_probabilities, expected[key].test_probabilities)
+            np.testing.assert_array_equal(result.test_predictions, expected[key].test_predictions)
             assert result.curves == expected[key].curves
 
 

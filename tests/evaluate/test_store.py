@@ -162,7 +162,7 @@ def test_a_damaged_row_is_named(store: Store) -> None:
 
 def test_a_pickle_in_a_row_is_not_opened(store: Store) -> None:
     result = make_result()
-    object.__setattr__(result, "test_labels", np.array([print], dtype=object))
+    object.__setattr__(result, "test_targets", np.array([print], dtype=object))
     object.__setattr__(result, "failed", "stored only to be refused")
     store.add(DATASET, result, TRAINING, "cpu")
     with pytest.raises(InputError, match=r"is damaged.*allow_pickle=False"):

@@ -18,7 +18,7 @@ SHORT = Training(epochs=4, batch_size=16)
 def test_a_model_predicts_the_probabilities_of_its_result(device):
     for run, (model, result) in zip(RUNS, trained_models(GRAPHS, RUNS, SHORT, device), strict=True):
         predicted = probabilities(model, GRAPHS[fold_of_run(GRAPHS, run).test])
-        assert torch.allclose(predicted, torch.from_numpy(result.test_probabilities), atol=1e-4)
+        assert torch.allclose(predicted, torch.from_numpy(result.test_predictions), atol=1e-4)
 
 
 def test_training_again_gives_the_result_of_the_protocol():

@@ -25,5 +25,5 @@ def assert_same(one: RunResult, other: RunResult, exact: bool = True) -> None:
     tolerance = 0 if exact else 1e-6
     for name in one.curves:
         np.testing.assert_allclose(one.curves[name], other.curves[name], atol=tolerance, rtol=tolerance)
-    np.testing.assert_allclose(one.test_probabilities, other.test_probabilities, atol=tolerance, rtol=tolerance)
+    np.testing.assert_allclose(one.test_predictions, other.test_predictions, atol=tolerance, rtol=tolerance)
     np.testing.assert_array_equal(one.test_ids, other.test_ids)

@@ -25,8 +25,8 @@ def make_result(seed: int = 0, fold: int = 0, failed: str = "", **model: Any) ->
         valid_accuracy=math.nan if failed else rng.random(),
         valid_loss=math.nan if failed else rng.random(),
         test_ids=rng.permutation(200)[:count],
-        test_labels=rng.integers(0, 2, count),
-        test_probabilities=rng.dirichlet([1.0, 1.0], count).astype(np.float32).reshape(count, 2),
+        test_targets=rng.integers(0, 2, count),
+        test_predictions=rng.dirichlet([1.0, 1.0], count).astype(np.float32).reshape(count, 2),
         curves={name: [*rng.random(epochs - 1).tolist(), math.nan if failed else 0.5] for name in CURVES},
         seconds=rng.random(),
         failed=failed,
@@ -56,7 +56,7 @@ def assert_same(one: RunResult, other: RunResult) -> None:
     np.testing.assert_array_equal(
         [one.valid_accuracy, one.valid_loss], [other.valid_accuracy, other.valid_loss], strict=True
     )
-    for name in ("test_ids", "test_labels", "test_probabilities"):
+    for name in ("test_ids", "test_targets", "test_predictions"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name), strict=True)
     assert one.curves.keys() == other.curves.keys()
     for name, values in one.curves.items():

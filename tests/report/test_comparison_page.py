@@ -74,14 +74,14 @@ def test_parts_are_those_of_the_training(compared, page_with):
 
 
 NOTHING_BUT_CLASS_0 = np.eye(2, dtype=np.float32)[[0] * 15]
-FAILED = {"failed": "the loss was not a number", "test_probabilities": np.full((15, 2), np.nan, dtype=np.float32)}
+FAILED = {"failed": "the loss was not a number", "test_predictions": np.full((15, 2), np.nan, dtype=np.float32)}
 
 
 @pytest.mark.parametrize(
     ("change", "stored"),
     [
         ({"best_epoch": 99}, r"accuracy of \d+\.\d % \(epoch 99\) in the results file"),
-        ({"test_probabilities": NOTHING_BUT_CLASS_0}, r"accuracy of (46\.7|53\.3) % \(epoch \d\) in the results file"),
+        ({"test_predictions": NOTHING_BUT_CLASS_0}, r"accuracy of (46\.7|53\.3) % \(epoch \d\) in the results file"),
         (FAILED, r"a failed training \(the loss was not a number\) in the results file"),
     ],
     ids=["another epoch", "other probabilities", "a failed training"],

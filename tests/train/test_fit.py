@@ -45,7 +45,7 @@ def test_test_labels_decide_nothing(graphs):
     other = dataclasses.replace(graphs, y=y)
     results = [fit(Single(g, run, SHORT), g, [run], [fold], SHORT)[0] for g in (graphs, other)]
     assert_same(*results)
-    assert not np.array_equal(results[0].test_labels, results[1].test_labels)
+    assert not np.array_equal(results[0].test_targets, results[1].test_targets)
 
 
 def test_training_learns(graphs):
@@ -64,8 +64,8 @@ def test_a_loss_that_is_not_a_number_ends_that_run_alone(graphs):
     results = fit(stack, graphs, which, [fold_of_run(graphs, run) for run in which], training)
     assert [result.failed for result in results] == ["", "the loss was not a number at epoch 1", ""]
     assert results[1].epochs == 1
-    assert np.isnan(results[1].test_probabilities).all()
-    assert results[1].test_probabilities.shape == (len(fold.test), 2)
+    assert np.isnan(results[1].test_predictions).all()
+    assert results[1].test_predictions.shape == (len(fold.test), 2)
     assert results[0].epochs == results[2].epochs == 3
 
 
