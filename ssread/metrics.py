@@ -53,11 +53,13 @@ class Metric:
             return -math.inf
         return value if self.higher_is_better else -value
 
+    def number(self, value: float) -> str:
+        """Returns a value in the usual number of digits; a share in percent."""
+        return f"{100 * value:.1f}" if self.share else f"{value:.3f}"
+
     def text(self, value: float) -> str:
         """Returns a value as people read it."""
-        if math.isnan(value):
-            return "unknown"
-        return f"{100 * value:.1f} %" if self.share else f"{value:.3f}"
+        return "unknown" if math.isnan(value) else f"{self.number(value)}{' %' if self.share else ''}"
 
 
 def accuracy(labels: np.ndarray, probabilities: np.ndarray) -> float:

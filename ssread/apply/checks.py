@@ -5,9 +5,11 @@ from pathlib import Path
 
 from ssread.apply.model_folder import read_config
 from ssread.common.files import refuse_existing
+from ssread.data.split_names import RANDOM, check_split
 from ssread.errors import InputError
 from ssread.evaluate.experiment import Experiment
 from ssread.evaluate.placement import check_placement, check_workers
+from ssread.metrics import check_metric
 from ssread.models.architectures import check_readout, find_architecture
 from ssread.train.runs import Training
 
@@ -27,9 +29,12 @@ def check_training(
     arch: str | None = None,
     readout: str | None = None,
     aggr: str | None = None,
-    positions: int = 4,
+    positions: int | None = None,
     ensemble: int = 1,
     epochs: int | None = None,
+    metric: str | None = None,
+    split: str = RANDOM,
+    budget: int | None = None,
     device: str = "auto",
     workers: int | None = None,
 ) -> None:
@@ -40,6 +45,11 @@ def check_training(
         check_readout(readout)
     training = Training() if epochs is None else Training(epochs=epochs)
     Experiment(aggr=() if aggr is None else (aggr,), positions=positions, training=training)
+    if metric is not None:
+        check_metric(metric)
+    check_split(split)
+    if budget is not None and budget < 1:
+        raise InputError(f"budget must be 1 or more trainings, but {budget} was given.")
     if ensemble < 1:
         raise InputError(f"ensemble must be 1 or more, but {ensemble} was given.")
     check_placement(device, workers)

@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ssread.common.markdown import escape_markdown
+from ssread.data.task_names import CLASSIFICATION, MULTILABEL
+from ssread.metrics import METRICS
 
-__all__ = ["model_card"]
+__all__ = ["model_card", "sentences"]
 
 
 def model_card(config: Mapping[str, Any]) -> str:
@@ -33,42 +35,95 @@ def _about(config: Mapping[str, Any]) -> str:
     aggr = model["aggr"] if isinstance(model["aggr"], str) else "+".join(model["aggr"])
     members = f"An ensemble of {config['members']} members, each a" if config["members"] > 1 else "A"
     names = ", ".join(_text(name) for name in config["output_names"])
+    kinds = {CLASSIFICATION: "the classes", MULTILABEL: "the labels"}
     return (
-        f"{members} {model['name']} graph classifier ({readout}, aggregation {aggr}, {model['num_layers']} layers of "
-        f"{model['hidden_channels']}) for the classes {names}. config.json has every setting."
+        f"{members} {model['name']} graph model ({readout}, aggregation {aggr}, {model['num_layers']} layers of "
+        f"{model['hidden_channels']}) for {kinds.get(config['task'], 'the numbers')} {names}. config.json has every "
+        "setting."
     )
 
 
 def _data(data: Mapping[str, Any]) -> str:
     if not data:
         return "Unknown: nothing was recorded."
-    counts = "\n".join(f"| {_text(name)} | {count} |" for name, count in data["class_counts"].items())
+    rows = [(name, str(count)) for name, count in data["class_counts"].items()]
+    counts = _table(("class", "graphs"), rows)
+    if data.get("targets"):
+        columns = ("predicted", "known for", "mean", "lowest", "highest")
+        counts = _table(columns, [(n, *(f"{v:g}" for v in values.values())) for n, values in data["targets"].items()])
     sizes = f"{data['mean_nodes']:.1f} nodes on average, at most {data['max_nodes']}"
     repairs = "".join(f"\n- {_text(what)}: {count}" for what, count in data.get("repairs", {}).items())
     repaired = f"\n\nRepaired while reading:\n{repairs}" if repairs else ""
-    return (
-        f"{_text(data['name'])}: {data['graphs']} graphs, {sizes}.\n\n| class | graphs |\n|---|---|\n{counts}{repaired}"
-    )
+    return f"{_text(data['name'])}: {data['graphs']} graphs, {sizes}.\n\n{counts}{repaired}"
+
+
+def sentences(validation: Mapping[str, Any]) -> list[str]:
+    """Returns how good a model is in a few sentences, from its cross-validation."""
+    metric = validation["metric"]
+    name = next(candidate["name"] for candidate in validation["candidates"] if candidate["chosen"])
+    found = validation["metrics"][metric]
+    said = [
+        f"{name}: {METRICS[metric].about} {_with_interval(metric, found)} in {validation['folds']}-fold "
+        f"cross-validation ({validation['split']}), chosen among {len(validation['candidates'])} by "
+        f"{validation['trainings']} trainings."
+    ]
+    for usual in validation.get("usual", []):
+        value = "unknown" if usual["mean"] is None else METRICS[metric].text(usual["mean"])
+        said.append(f"{usual['name'][0].upper()}{usual['name'][1:]}: {value}. {_FINDINGS[usual['finding']]}")
+    return said
+
+
+_FINDINGS = {
+    "better": "The graph model is better.",
+    "worse": "That is better than the graph model: use it here.",
+    "undecided": "No difference from the graph model is shown.",
+}
+
+
+def _with_interval(metric: str, found: Mapping[str, Any]) -> str:
+    text = METRICS[metric].text
+    if found["mean"] is None:
+        return "unknown"
+    if found["low"] is None:
+        return text(found["mean"])
+    return f"{text(found['mean'])} (95 % interval {text(found['low'])} to {text(found['high'])})"
 
 
 def _quality(validation: Mapping[str, Any]) -> str:
-    low, high = validation["interval"]
-    lines = [
-        f"Accuracy **{100 * validation['accuracy']:.1f} %** (95 % interval {100 * low:.1f} to {100 * high:.1f}) in "
-        f"{validation['folds']}-fold cross-validation on {validation['graphs']} graphs; always guessing the largest "
-        f"class gives {100 * validation['majority']:.1f} %."
-    ]
-    if validation.get("roc_auc") is not None:
-        lines[0] += f" Area under the ROC curve {validation['roc_auc']:.3f}."
-    lines.append(_table(("class", "recognised"), [(n, f"{100 * v:.1f} %") for n, v in validation["recall"].items()]))
+    if "metrics" not in validation:
+        return _earlier_quality(validation)
+    metric = validation["metric"]
+    lines = [_text(sentence) for sentence in sentences(validation)]
+    rows = [(name, METRICS[name].about, _with_interval(name, found)) for name, found in validation["metrics"].items()]
+    lines.append(_table(("metric", "what it is", "mean over the test folds"), rows))
+    if "recall" in validation:
+        recall = [(n, f"{100 * v:.1f} %") for n, v in validation["recall"].items()]
+        lines.append(_table(("class", "recognised"), recall))
+    if "each" in validation:
+        each = [(n, "unknown" if v is None else METRICS[metric].text(v)) for n, v in validation["each"].items()]
+        lines.append(_table(("predicted", metric), each))
     if len(validation["candidates"]) > 1:
-        rows = [
-            (c["name"], f"{100 * c['valid_accuracy']:.1f} %", "chosen" if c["chosen"] else "")
+        chosen = [
+            (
+                c["name"],
+                str(c["folds"]),
+                "failed" if c["score"] is None else METRICS[metric].text(c["score"]),
+                "chosen" if c["chosen"] else "",
+            )
             for c in validation["candidates"]
         ]
-        lines.append("Chosen by the mean accuracy on the graphs held out for early stopping, not on the test folds:")
-        lines.append(_table(("candidate", "held-out accuracy", ""), rows))
+        lines.append("What was tried. The metric on the graphs held out for early stopping chose, not the test folds:")
+        lines.append(_table(("candidate", "folds", f"held-out {metric}", ""), chosen))
     return "\n\n".join(lines)
+
+
+def _earlier_quality(validation: Mapping[str, Any]) -> str:
+    """Returns the estimate of a model that version 0.1 trained."""
+    low, high = validation["interval"]
+    return (
+        f"Accuracy **{100 * validation['accuracy']:.1f} %** (95 % interval {100 * low:.1f} to {100 * high:.1f}) in "
+        f"{validation['folds']}-fold cross-validation on {validation['graphs']} graphs."
+    )
 
 
 def _limits(config: Mapping[str, Any], data: Mapping[str, Any]) -> str:

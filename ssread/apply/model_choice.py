@@ -1,117 +1,112 @@
-"""Choosing a classifier by cross-validation, and estimating its accuracy, before the final training."""
+"""Choosing a model by cross-validation within a budget of trainings, before the final training."""
 
-from collections.abc import Mapping, Sequence
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import binomtest
 
+from ssread.apply.quality import FoldPredictions, fold_predictions, quality
+from ssread.apply.search import Candidate, num_trainings, rounds
 from ssread.data.graphset import GraphSet
 from ssread.errors import InputError
 from ssread.evaluate.runners import Runner
 from ssread.evaluate.store import Store
 from ssread.evaluate.trainer import Trainer, Watch
-from ssread.metrics import roc_auc
-from ssread.models.architectures import READOUTS
-from ssread.train.recipes import DEFAULT, recipe_named
+from ssread.metrics import METRICS
 from ssread.train.runs import Run, RunResult, Training
 
-__all__ = ["Choice", "candidates", "choose"]
-
-#: The candidates unless the caller names others: on a few hundred to a few thousand graphs no larger architecture is
-#: better, and which of these is best depends on the data.
-ARCHITECTURES = ("gcn", "gin")
+__all__ = ["Choice", "choose"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Choice:
-    """The arguments of the chosen model, and its cross-validation as plain data."""
+    """The chosen candidate, its test predictions of every fold, and its cross-validation as plain data."""
 
-    model: dict[str, Any]
+    candidate: Candidate
+    folds: list[FoldPredictions]
     cross_validation: dict[str, Any]
 
 
-#: The share of entries dropped: own data are often few, and some dropout costs large sets little.
-DROPOUT = 0.2
+@dataclass
+class _Tried:
+    """A candidate with its results so far, one per fold."""
 
+    candidate: Candidate
+    results: list[RunResult]
 
-def candidates(
-    arch: str | None, readout: str | None, aggr: str | list[str] | None, positions: int
-) -> list[dict[str, Any]]:
-    """Model arguments to choose from: what is named is fixed, the rest varies over the usual choices."""
-    found = []
-    for name in ARCHITECTURES if arch is None else (arch,):
-        for read in READOUTS if readout is None else (readout,):
-            model: dict[str, Any] = {"name": name, "readout": read, "dropout": DROPOUT, **recipe_named(DEFAULT).model}
-            if aggr is not None:
-                model["aggr"] = aggr
-            if read == "ssread":
-                model["num_positions"] = positions
-            found.append(model)
-    return found
+    @property
+    def failed(self) -> str:
+        return next((result.failed for result in self.results if result.failed), "")
+
+    def quality(self, metric: str) -> tuple[float, float]:
+        """The mean metric on the validation parts and minus the mean loss there, more is better."""
+        if self.failed:
+            return -np.inf, -np.inf
+        mean = float(np.mean([METRICS[metric].quality(result.valid_score) for result in self.results]))
+        return mean, -float(np.mean([result.valid_loss for result in self.results]))
 
 
 def choose(
     graphs: GraphSet,
-    models: Sequence[Mapping[str, Any]],
+    tried: Sequence[Candidate],
     training: Training,
     *,
     folds: int,
     seed: int,
     balanced: bool,
+    split: str,
     runner: Runner,
     store: Store,
     watch: Watch = lambda *_: None,
+    later: int = 0,
 ) -> Choice:
-    """Cross-validates every candidate, chooses one, and estimates its accuracy.
+    """Trains candidates on more and more folds, keeps the better ones, and estimates how good the best is.
 
-    The mean accuracy on the parts held out for early stopping decides (ties: their loss), never the test folds. The
-    reported accuracy is that of the chosen candidate on the test folds. What the store has is not trained again.
+    All are trained on the first fold, the best third on a second one, the best two on all. The mean of the metric
+    ``training.selection`` on the validation parts decides (ties: their loss), never the test folds; these are evaluated
+    once, for the chosen candidate. What the store has is not trained again; ``later`` more trainings follow.
     """
-    groups = [[Run(dict(m), seed, fold, folds, balanced=balanced) for fold in range(folds)] for m in models]
+    metric = training.selection
     trainer = Trainer(graphs, runner, store, watch)
-    trainer.train([(run, training) for group in groups for run in group])
-    results = [trainer.results(group, training) for group in groups]
-    usable = [[result for result in group if not result.failed] for group in results]
-    if not any(len(group) == folds for group in usable):
-        raise InputError(f"Every training on {graphs.name} failed: {results[0][0].failed}.")
-    quality = [
-        (np.mean([r.valid_accuracy for r in g]), -np.mean([r.valid_loss for r in g])) if len(g) == folds else (-1, 0)
-        for g in usable
-    ]
-    best = max(range(len(models)), key=lambda number: quality[number])
+    left = everything = [_Tried(candidate, []) for candidate in tried]
+    to_come, before = num_trainings(len(tried), folds) + later, 0
+    for count, upto in rounds(len(tried), folds):
+        if before:
+            left = sorted(left, key=lambda one: one.quality(metric), reverse=True)[:count]
+        runs = [[_run(one, fold, folds, seed, balanced, split) for fold in range(upto)] for one in left]
+        trainings = [_at_rate(training, one) for one in left]
+        to_come -= count * (upto - before)
+        pairs = zip(runs, trainings, strict=True)
+        trainer.train([(run, rated) for group, rated in pairs for run in group], later=to_come)
+        for one, group, rated in zip(left, runs, trainings, strict=True):
+            one.results = trainer.results(group, rated)
+        before = upto
+    usable = [one for one in left if not one.failed]
+    if not usable:
+        raise InputError(f"Every training on {graphs.name} failed: {left[0].failed}.")
+    best = max(usable, key=lambda one: one.quality(metric))
     listed = [
-        {"name": _name(model), "valid_accuracy": max(float(accuracy), 0.0), "chosen": number == best}
-        for number, (model, (accuracy, _)) in enumerate(zip(models, quality, strict=True))
+        {
+            "name": one.candidate.name,
+            "folds": len(one.results),
+            "score": None if one.failed else float(np.mean([result.valid_score for result in one.results])),
+            "chosen": one is best,
+        }
+        for one in everything
     ]
-    estimate = _estimate(graphs, results[best])
-    return Choice(dict(models[best]), {"folds": folds, "seed": seed, **estimate, "candidates": listed})
+    predicted = fold_predictions(best.results)
+    found = {"folds": folds, "seed": seed, "split": split, **quality(graphs, predicted, metric)}
+    found["trainings"] = sum(len(one.results) for one in everything)
+    return Choice(best.candidate, predicted, {**found, "candidates": listed})
 
 
-def _estimate(graphs: GraphSet, results: Sequence[RunResult]) -> dict[str, Any]:
-    """Accuracy, interval and recall over the test folds; every graph is in one of them."""
-    labels = np.concatenate([result.test_targets for result in results])
-    predicted = np.concatenate([np.asarray(result.test_predictions).argmax(axis=1) for result in results])
-    correct = predicted == labels
-    interval = binomtest(int(correct.sum()), len(correct)).proportion_ci(method="wilson")
-    areas = [roc_auc(np.asarray(r.test_targets), np.asarray(r.test_predictions)) for r in results]
-    area = float(np.mean(areas))
-    counts = np.bincount(labels, minlength=graphs.num_classes)
-    return {
-        "graphs": len(labels),
-        "accuracy": float(correct.mean()),
-        "interval": [float(interval.low), float(interval.high)],
-        "majority": float(counts.max() / counts.sum()),
-        "roc_auc": area if np.isfinite(area) else None,
-        "recall": {
-            name: float(correct[labels == c].mean()) for c, name in enumerate(graphs.class_names) if counts[c] > 0
-        },
-    }
+def _run(tried: _Tried, fold: int, folds: int, seed: int, balanced: bool, split: str) -> Run:
+    return Run(tried.candidate.model, seed, fold, folds, balanced=balanced, split=split)
 
 
-def _name(model: Mapping[str, Any]) -> str:
-    aggr = model.get("aggr")
-    readout = f"SSRead, K = {model['num_positions']}" if model["readout"] == "ssread" else "global readout"
-    named = "" if aggr is None else f", {aggr if isinstance(aggr, str) else '+'.join(aggr)}"
-    return f"{model['name']} ({readout}{named})"
+def _at_rate(training: Training, tried: _Tried) -> Training:
+    return dataclasses.replace(training, learning_rate=tried.candidate.learning_rate)

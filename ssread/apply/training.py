@@ -1,10 +1,10 @@
-"""``ssread train``: from a file of graphs with classes to a model's folder."""
+"""``ssread train``: from a file of labelled graphs to a model's folder."""
 
 import dataclasses
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,18 +18,24 @@ from ssread.apply.checks import check_training
 from ssread.apply.features import Features
 from ssread.apply.final_training import train_members
 from ssread.apply.graph_inputs import graphs_of
-from ssread.apply.model_choice import Choice, candidates, choose
+from ssread.apply.model_choice import Choice, choose
+from ssread.apply.quality import compare_methods
+from ssread.apply.search import BUDGET, candidates, num_candidates, num_trainings
 from ssread.apply.trained_model import TrainedModel
+from ssread.apply.usual_methods import FOREST, GUESS, forest, guess
 from ssread.common.files import make_folder, refuse_existing, write_text
 from ssread.common.plain_json import canonical_json
 from ssread.common.versions import versions
+from ssread.data.cross_validation import folds_of, num_file_folds, with_split
 from ssread.data.graphset import GraphSet
-from ssread.data.splits import stratified_folds
+from ssread.data.split_names import RANDOM
+from ssread.data.splits import Fold
 from ssread.errors import InputError, WriteError
 from ssread.evaluate.keys import fingerprint
 from ssread.evaluate.progress import TrainingProgress
 from ssread.evaluate.runners import make_runner
 from ssread.evaluate.store import Store
+from ssread.metrics import METRICS, check_metric, default_metric
 from ssread.models.factory import model_for
 from ssread.train.recipes import DEFAULT, recipe_named
 from ssread.train.runs import Run, Training
@@ -39,6 +45,8 @@ __all__ = ["describe_data", "make_training", "train"]
 FOLDS, QUICK_FOLDS = 5, 3
 QUICK_EPOCHS = 40
 SMALL = 2000  # graphs; a smaller set gets smaller batches, so that an epoch has enough steps
+LARGE = 4000  # graphs; a larger set gets fewer epochs, so that the number of steps stays the same
+FEWEST_EPOCHS = 50
 
 
 def train(
@@ -49,9 +57,12 @@ def train(
     arch: str | None = None,
     readout: str | None = None,
     aggr: str | None = None,
-    positions: int = 4,
+    positions: int | None = None,
     ensemble: int = 1,
     balanced: bool = False,
+    metric: str | None = None,
+    split: str = RANDOM,
+    budget: int | None = None,
     epochs: int | None = None,
     folds: int | None = None,
     seed: int = 0,
@@ -60,23 +71,29 @@ def train(
     console: Console | None = None,
     **options: Any,
 ) -> TrainedModel:
-    """Trains a classifier on graphs with classes and saves it in a new folder.
+    """Trains a model on labelled graphs and saves it in a new folder.
 
-    First, cross-validation chooses the candidate (``arch`` and ``readout`` where they are not given) with the best mean
-    accuracy on held-out graphs; its accuracy on the test folds goes into the card. Then it is trained on all graphs but
-    a tenth held out for early stopping. The same call continues an interrupted training.
+    What is learnt (a class, several labels, numbers) is told from the labels; the option ``task`` of the reader says
+    otherwise. First, a search within a budget of trainings chooses architecture, readout, width, depth, dropout, K and
+    learning rate (those that are not given) by the metric on held-out graphs; how good the choice is on the test folds
+    goes into the card, beside what a usual method reaches there. Then it is trained on all graphs but a tenth held out
+    for early stopping. The same call continues an interrupted training.
 
     Args:
         data: A file, folder or dataset name for :func:`ssread.data.load`, or a ``GraphSet``.
         out: The folder to make.
-        quick: One candidate (``gcn`` with SSRead), three folds, at most 40 epochs.
+        quick: No search (``gcn`` with SSRead and the usual settings), three folds, at most 40 epochs.
         arch: The architecture, by default ``gcn`` or ``gin``.
         readout: ``ssread`` or ``global``, by default either.
         aggr: The aggregation, ``max+mean`` for several; by default the architecture's own.
-        positions: The number of structural positions K of SSRead.
+        positions: The number of structural positions K of SSRead, by default 2, 4 or 8.
         ensemble: The number of members; their seeds and held-out tenths differ.
         balanced: Whether every class has the same weight, however many graphs it has.
-        epochs: The most epochs of a training, by default 150.
+        metric: What chooses the model and the epoch (:data:`ssread.metrics.METRICS`); by default what fits the task,
+            and not accuracy where one class has most of the graphs.
+        split: How folds are drawn: ``random``, ``scaffold``, ``duplicates``, or a JSON file of folds.
+        budget: The number of trainings for the search, by default 30.
+        epochs: The most epochs of a training, by default 150, and fewer for more than 4,000 graphs.
         folds: Folds of the cross-validation, by default 5; never more than the smallest class has graphs.
         seed: Seed of everything random.
         device: ``cpu``, ``cuda``, or ``auto`` for a GPU if there is one.
@@ -92,25 +109,48 @@ def train(
         positions=positions,
         ensemble=ensemble,
         epochs=epochs,
+        metric=metric,
+        split=split,
+        budget=budget,
         device=device,
         workers=workers,
     )
     out, console = Path(out), console or Console(stderr=True)
     if quick:
         arch, readout = arch or "gcn", readout or "ssread"
-    models = candidates(arch, readout, aggr.split("+") if aggr and "+" in aggr else aggr, positions)
-    graphs = graphs_of(data, **options)
+    graphs, split = with_split(graphs_of(data, **options), split)
     num_folds = _num_folds(graphs, folds or (QUICK_FOLDS if quick else FOLDS))
-    stratified_folds(graphs, num_folds)  # raises before there is an unfinished training
+    parts = folds_of(graphs, split, num_folds, seed)  # raises before there is an unfinished training
+    count = 1 if quick else num_candidates(BUDGET if budget is None else budget, num_folds)
+    tried = candidates(
+        count,
+        arch=arch,
+        readout=readout,
+        aggr=aggr.split("+") if aggr and "+" in aggr else aggr,
+        positions=positions,
+        seed=seed,
+    )
     with torch.device("meta"):  # a wrong name raises before any work
-        for model in models:
-            model_for(graphs, **model)
-    training = make_training(graphs, quick=quick, epochs=epochs)
+        for candidate in tried:
+            model_for(graphs, **candidate.model)
+    metric = metric or default_metric(graphs.task, graphs.statistics()["class_counts"])
+    check_metric(metric, graphs.task)
+    training = make_training(graphs, quick=quick, epochs=epochs, metric=metric)
     runner = make_runner(device, workers, "here", lambda text: console.print(text, markup=False))
-    console.print(f"{graphs!r}, on {runner!r}", markup=False, highlight=False)
+
+    def say(text: str) -> None:
+        console.print(text, markup=False, highlight=False)
+
+    say(f"{graphs!r}, on {runner!r}")
+    say(
+        f"Task: {graphs.task}; {METRICS[metric].about} ({metric}) decides. {len(tried)} candidates, "
+        f"{num_trainings(len(tried), num_folds)} trainings in {num_folds} folds ({split})."
+    )
     settings = {
         "data": fingerprint(graphs),
-        "candidates": models,
+        "task": graphs.task,
+        "split": split,
+        "candidates": [dataclasses.asdict(candidate) for candidate in tried],
         "training": dataclasses.asdict(training),
         "folds": num_folds,
         "ensemble": ensemble,
@@ -120,19 +160,22 @@ def train(
         "versions": versions(),
     }
     with _work_folder(out, settings) as work:
-        with Store(work / "results.sqlite") as store, TrainingProgress("cross-validation", console) as live:
+        with Store(work / "results.sqlite") as store, TrainingProgress("cross-validation", console, metric) as live:
             choice = choose(
                 graphs,
-                models,
+                tried,
                 training,
                 folds=num_folds,
                 seed=seed,
                 balanced=balanced,
+                split=split,
                 runner=runner,
                 store=store,
                 watch=live.watch,
             )
-        runs = [Run(choice.model, seed + number, 0, 1, balanced=balanced) for number in range(ensemble)]
+        choice.cross_validation["usual"] = _usual_methods(graphs, parts, choice, metric, seed, workers)
+        training = dataclasses.replace(training, learning_rate=choice.candidate.learning_rate)
+        runs = [Run(choice.candidate.model, seed + number, 0, 1, balanced=balanced) for number in range(ensemble)]
         with _progress(console, ensemble, training.epochs) as progress:
             members = train_members(
                 graphs,
@@ -159,17 +202,32 @@ def train(
     return trained
 
 
-def make_training(graphs: GraphSet, *, quick: bool = False, epochs: int | None = None) -> Training:
+def make_training(
+    graphs: GraphSet, *, quick: bool = False, epochs: int | None = None, metric: str = "accuracy"
+) -> Training:
     """The training settings for a set of this size."""
     recipe = recipe_named(DEFAULT).training
-    most = epochs or (QUICK_EPOCHS if quick else recipe.epochs)
-    return dataclasses.replace(recipe, epochs=most, patience=most, batch_size=32 if len(graphs) < SMALL else 128)
+    usual = max(FEWEST_EPOCHS, round(recipe.epochs * min(1.0, LARGE / len(graphs))))
+    most = epochs or (QUICK_EPOCHS if quick else usual)
+    batch_size = 32 if len(graphs) < SMALL else 128
+    return dataclasses.replace(recipe, epochs=most, patience=most, batch_size=batch_size, selection=metric)
+
+
+def _usual_methods(
+    graphs: GraphSet, folds: Sequence[Fold], choice: Choice, metric: str, seed: int, workers: int | None
+) -> list[dict[str, Any]]:
+    """How good usual methods are under the same folds: a forest on fingerprints of molecules, and always guessing."""
+    found = [{"name": GUESS, **compare_methods(metric, guess(graphs, folds), choice.folds)}]
+    if "smiles" in graphs.graph_texts:
+        found.append({"name": FOREST, **compare_methods(metric, forest(graphs, folds, seed, workers), choice.folds)})
+    return found
 
 
 def describe_data(graphs: GraphSet) -> dict[str, Any]:
     """The part of a model's summary that describes its training set."""
     statistics = graphs.statistics()
     kept = {key: statistics[key] for key in ("graphs", "class_counts", "mean_nodes", "max_nodes")}
+    kept["targets"] = statistics.get("targets", {})
     return {"name": graphs.name, **kept, "fingerprint": fingerprint(graphs), "repairs": dict(graphs.repairs)}
 
 
@@ -177,7 +235,7 @@ def _summary(graphs: GraphSet, settings: dict[str, Any], choice: Choice) -> dict
     kept = {key: settings[key] for key in ("training", "ensemble", "balanced", "seed", "device")}
     return {
         "data": describe_data(graphs),
-        "settings": {"model": choice.model, **kept},
+        "settings": {"model": choice.candidate.model, "learning_rate": choice.candidate.learning_rate, **kept},
         "cross_validation": choice.cross_validation,
         "versions": settings["versions"],
     }
@@ -187,10 +245,12 @@ def _num_folds(graphs: GraphSet, wanted: int) -> int:
     """As many folds as wanted, but no more than the smallest class has graphs."""
     if graphs.y is None:
         raise InputError(
-            f"{graphs.name} has no labels: every graph needs a class to train on; name their column with label."
+            f"{graphs.name} has no labels: every graph needs something to learn; name the column with label."
         )
-    smallest = min(count for count in graphs.statistics()["class_counts"].values() if count > 0)
-    return max(2, min(wanted, smallest))
+    if from_file := num_file_folds(graphs):
+        return from_file
+    counts = [count for count in graphs.statistics()["class_counts"].values() if count > 0]
+    return max(2, min([wanted, *counts]))
 
 
 @contextmanager

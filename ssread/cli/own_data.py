@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from ssread.cli.app import app
-from ssread.cli.options import DEVICE, ID, LABEL, MODEL, SMILES, WORKERS
+from ssread.cli.options import DEVICE, ID, LABEL, MODEL, SMILES, TASK, WORKERS
 
 DATA = Annotated[
     str,
@@ -23,7 +23,7 @@ def train(
     smiles: SMILES = None,
     label: LABEL = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Try one classifier only, with three folds and at most 40 epochs.")
+        bool, typer.Option("--quick", help="Search nothing: usual settings, three folds, at most 40 epochs.")
     ] = False,
     arch: Annotated[
         str | None, typer.Option(help="Classifier: gcn, gin, ... (default: the better one of gcn and gin)")
@@ -32,7 +32,21 @@ def train(
     aggr: Annotated[
         str | None, typer.Option(help="Aggregation: sum, max+mean, ... (default: the classifier's own)")
     ] = None,
-    positions: Annotated[int, typer.Option(help="Number of structural positions K of SSRead.")] = 4,
+    positions: Annotated[
+        int | None, typer.Option(help="Number of structural positions K of SSRead. (default: the best of 2, 4 and 8)")
+    ] = None,
+    task: TASK = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(help="What chooses model and epoch: accuracy, roc_auc, rmse, ... (default: what fits the task)"),
+    ] = None,
+    split: Annotated[
+        str, typer.Option(help="How folds are drawn: random, scaffold, duplicates, or a JSON file of folds.")
+    ] = "random",
+    folds: Annotated[int | None, typer.Option(help="Number of cross-validation folds. (default: 5)")] = None,
+    budget: Annotated[
+        int | None, typer.Option(help="Number of trainings for the search for the best settings. (default: 30)")
+    ] = None,
     ensemble: Annotated[int, typer.Option(help="Number of models that vote.")] = 1,
     balanced: Annotated[
         bool, typer.Option("--balanced", help="Give every class the same weight, whatever its size.")
@@ -46,42 +60,48 @@ def train(
     device: DEVICE = "auto",
     workers: WORKERS = None,
 ) -> None:
-    """Train a classifier on your own graphs and save it to a folder.
+    """Train a model on your own graphs and save it to a folder: for a class, several labels at once, or numbers.
 
-    The classifier is chosen by cross-validation, then trained on all graphs but a tenth, which chooses the epoch.
-    A command that was interrupted continues when it is run again.
+    A search within a budget of trainings chooses the settings by cross-validation; the best are trained on all graphs
+    but a tenth, which chooses the epoch. The card says how good the model is on graphs it has not seen, beside what a
+    random forest on fingerprints reaches for the same molecules. A command that was interrupted continues when it is
+    run again.
 
     Examples:
 
     - ssread train assay.csv --label active -o model
 
+    - ssread train tox21.csv --label NR-AR,NR-AhR,SR-p53 --split scaffold -o model
+
+    - ssread train esol.csv --label solubility --task regression -o model
+
     - ssread train assay.csv -o model --quick --ensemble 5 --balanced
     """
     from ssread import apply
     from ssread.apply.checks import check_training
+    from ssread.apply.model_card import sentences
+    from ssread.data.task_names import check_task
 
-    options = _given(smiles=smiles, label=label, on_error="skip" if skip else None)
+    options = _given(smiles=smiles, label=label, task=task, on_error="skip" if skip else None)
     if config is not None:
         from ssread.commands.settings_file import read_settings
 
         options = {**read_settings(config), **options}
     settings: dict[str, Any] = {"arch": arch, "readout": readout, "aggr": aggr, "positions": positions}
-    settings |= {"ensemble": ensemble, "epochs": epochs, "device": device, "workers": workers}
+    settings |= {"ensemble": ensemble, "epochs": epochs, "metric": metric, "split": split, "budget": budget}
+    settings |= {"device": device, "workers": workers}
     check_training(out, **settings)
+    if task is not None:
+        check_task(task)
     try:
-        model = apply.train(data, out, quick=quick, balanced=balanced, seed=seed, **settings, **options)
+        model = apply.train(data, out, quick=quick, balanced=balanced, folds=folds, seed=seed, **settings, **options)
     except KeyboardInterrupt:
         typer.echo(
             f"Stopped. The training so far is kept in {out}.training; the same command continues from there.", err=True
         )
         raise typer.Exit(130) from None
-    found = model.summary["cross_validation"]
-    low, high = (100 * bound for bound in found["interval"])
-    chosen = next(candidate["name"] for candidate in found["candidates"] if candidate["chosen"])
-    typer.echo(
-        f"{chosen}: {100 * found['accuracy']:.1f} % right in {found['folds']}-fold cross-validation (95 % interval "
-        f"{low:.1f} to {high:.1f}; the largest class alone {100 * found['majority']:.1f})."
-    )
+    for sentence in sentences(model.summary["cross_validation"]):
+        typer.echo(sentence)
     typer.echo(f"Saved to {out}; for a summary see {out / 'card.md'}")
 
 

@@ -12,13 +12,13 @@ from typing import Any
 from ssread.data.properties import PROPERTIES
 from ssread.data.split_names import RANDOM, check_split
 from ssread.errors import InputError
-from ssread.evaluate.metrics import METRICS
 from ssread.evaluate.significance import MARGIN, fold_ratio
+from ssread.metrics import METRICS
 from ssread.models.architectures import AGGREGATIONS, ARCHITECTURES
 from ssread.train.recipes import DEFAULT, Recipe, recipe_named
 from ssread.train.runs import OBJECTIVES, Training
 
-__all__ = ["BASE", "LINEAR_BASE", "POSITIONS", "TASKS", "Experiment", "experiments_of"]
+__all__ = ["BASE", "LINEAR_BASE", "POSITIONS", "SHARES", "TASKS", "Experiment", "experiments_of"]
 
 #: The numbers of positions that validation accuracy chooses from, and the classifier it chooses with (section V-A).
 POSITIONS = (2, 4, 8, 16)
@@ -34,6 +34,9 @@ UNSUPERVISED_EPOCHS = 100
 #: What may be predicted: the class, or a property of a molecule.
 TASKS = ("class", *PROPERTIES)
 
+#: Metrics that a comparison can show in points of a hundred, more being better.
+SHARES = [name for name, metric in METRICS.items() if metric.higher_is_better]
+
 
 @dataclass(frozen=True)
 class Experiment:
@@ -48,7 +51,8 @@ class Experiment:
             the recipe's candidates by validation accuracy of the base classifier with the global readout.
         folds: The number of folds.
         seeds: How often the cross-validation is repeated.
-        metric: The metric to compare by: accuracy, roc_auc or macro_f1.
+        metric: The metric to compare by, one of :data:`SHARES`; it also chooses the epoch, unless the training says
+            otherwise.
         training: How models are trained.
         model: Further arguments of :func:`ssread.models.make_model`, such as ``hidden_channels`` or ``dropout``.
         learn: What encoders learn from: see :data:`ssread.train.runs.OBJECTIVES`.
@@ -80,10 +84,10 @@ class Experiment:
         for name in self.aggr:
             for part in name.split("+"):
                 _one_of("aggregation", part, AGGREGATIONS)
-        _one_of("metric", self.metric, METRICS)
+        _one_of("metric", self.metric, SHARES)
         _one_of("precision", self.training.precision, ("float32", "tf32"))
         _one_of("schedule", self.training.schedule, ("constant", "cosine"))
-        _one_of("selection", self.training.selection, ("accuracy", "loss", "seen"))
+        _one_of("selection", self.training.selection, (*METRICS, "loss", "seen"))
         if not self.arch:
             raise InputError("A comparison needs at least one architecture.")
         for name, value, least in (
@@ -131,6 +135,8 @@ class Experiment:
         given = {name: value for name, value in values.items() if name in of_training}
         if "epochs" in given and recipe.training.patience >= recipe.training.epochs:  # the recipe does not stop early
             given.setdefault("patience", given["epochs"])
+        if recipe.training.selection == "accuracy" and (learn, task) == ("supervised", "class"):
+            given.setdefault("selection", values.get("metric", "accuracy"))
         training = dataclasses.replace(recipe.training, **given)
         if (learn, task) == ("supervised", "class"):
             values.setdefault("dropout", recipe.dropout)

@@ -6,6 +6,7 @@ from types import TracebackType
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from ssread.metrics import METRICS
 from ssread.train.runs import RunResult
 
 __all__ = ["TrainingProgress"]
@@ -14,19 +15,24 @@ __all__ = ["TrainingProgress"]
 class TrainingProgress:
     """Shows progress on a terminal as a bar, elsewhere as a line for every tenth of the work.
 
-    Accuracies are those on validation parts: test folds are evaluated once, at the end.
+    Scores are those on validation parts: test folds are evaluated once, at the end.
+
+    Args:
+        title: What is trained.
+        console: Where progress is shown.
+        metric: What the scores are.
     """
 
-    def __init__(self, title: str, console: Console):
-        self._console = console
-        self._accuracies: dict[str, list[float]] = defaultdict(list)
+    def __init__(self, title: str, console: Console, metric: str = "accuracy"):
+        self._console, self._metric = console, METRICS[metric]
+        self._scores: dict[str, list[float]] = defaultdict(list)
         self._failed = 0
         self._tenth = 0
         self._bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[accuracies]}"),
+            TextColumn("{task.fields[scores]}"),
             TimeElapsedColumn(),
             TextColumn("left"),
             TimeRemainingColumn(compact=True),
@@ -34,7 +40,7 @@ class TrainingProgress:
             disable=not console.is_terminal,
         )
         self._title = title
-        self._task = self._bar.add_task(title, total=None, accuracies="")
+        self._task = self._bar.add_task(title, total=None, scores="")
 
     def __enter__(self) -> "TrainingProgress":
         self._bar.start()
@@ -51,15 +57,15 @@ class TrainingProgress:
             self._failed += 1
         elif result is not None:
             name = "GRead" if result.run.model["readout"] == "global" else "SSRead"
-            self._accuracies[name].append(result.valid_accuracy)
-        self._bar.update(self._task, completed=done, total=total, accuracies=self._so_far())
+            self._scores[name].append(result.valid_score)
+        self._bar.update(self._task, completed=done, total=total, scores=self._so_far())
         tenth = 10 * done // total if total else 10
         if not self._console.is_terminal and tenth > self._tenth:
             self._tenth = tenth
             self._console.print(f"{self._title}: {done} of {total} trainings {self._so_far()}", highlight=False)
 
     def _so_far(self) -> str:
-        """The mean validation accuracies of the trainings so far."""
-        means = [f"{name} {100 * sum(v) / len(v):.1f}" for name, v in sorted(self._accuracies.items())]
+        """The mean validation scores of the trainings so far."""
+        means = [f"{name} {self._metric.number(sum(v) / len(v))}" for name, v in sorted(self._scores.items())]
         failed = f", {self._failed} failed" if self._failed else ""
         return f"validation {', '.join(means)}{failed}" if means or failed else ""

@@ -17,6 +17,7 @@ from ssread.evaluate.runners import Runner
 from ssread.evaluate.statistics import Comparison, compare
 from ssread.evaluate.store import Store, aggregation_name
 from ssread.evaluate.trainer import Trainer, Watch
+from ssread.metrics import check_metric
 from ssread.published.datasets import TABLE_1
 from ssread.published.results import PaperResult, paper_result
 from ssread.train.runs import Run, RunResult, Training
@@ -127,7 +128,7 @@ def settled(experiment: Experiment, trainer: Trainer, later: int = 0) -> Experim
     groups = [trainings(candidate, *candidate.base, None) for candidate in candidates]
     trainer.train([(run, experiment.training) for group in groups for run in group], later)
     results = [trainer.results(group, experiment.training) for group in groups]
-    return best_dropout(candidates, [[r.valid_accuracy for r in group if not r.failed] for group in results])
+    return best_dropout(candidates, [[r.valid_score for r in group if not r.failed] for group in results])
 
 
 def _still_to_come(experiment: Experiment) -> int:
@@ -183,7 +184,7 @@ class _Trainings:
     @cached_property
     def _positions(self) -> int:
         return self.experiment.positions or best_positions(
-            [[r.valid_accuracy for r in self._results(group) if not r.failed] for group in self._candidates],
+            [[r.valid_score for r in self._results(group) if not r.failed] for group in self._candidates],
             self.experiment.base,
         )
 
@@ -214,6 +215,8 @@ def _check(graphs: GraphSet, experiment: Experiment) -> None:
             f"{graphs.name} has no labels: {experiment.learn} learns without them (ssread.train.unsupervised.learn "
             "returns the graph vectors), but to evaluate them, every graph needs a class."
         )
+    if experiment.task == "class":
+        check_metric(experiment.metric, graphs.task)
     folds_of(graphs, experiment.split, experiment.folds, seed=0)
     largest = int(graphs.node_counts.max())
     if experiment.positions is not None and experiment.positions > largest:

@@ -8,6 +8,7 @@ CONFIG = {
     "model": {"name": "gcn", "readout": "ssread", "num_positions": 4, "aggr": ["max", "mean"], "num_layers": 3}
     | {"hidden_channels": 8},
     "members": 2,
+    "task": "classification",
     "output_names": ["<script>alert(1)</script>", "a|b\nc"],
     "features": Features.of(planted(10)).as_dict(),
     "written_with": {"ssread": "0.1.0"},
@@ -22,16 +23,22 @@ CONFIG = {
         },
         "cross_validation": {
             "folds": 5,
+            "split": "random",
             "graphs": 10,
-            "accuracy": 0.8,
-            "interval": [0.5, 0.95],
+            "metric": "accuracy",
+            "metrics": {
+                "accuracy": {"mean": 0.8, "low": 0.5, "high": 0.95},
+                "roc_auc": {"mean": None, "low": None, "high": None},
+            },
             "majority": 0.6,
-            "roc_auc": None,
             "recall": {"a|b\nc": 1.0},
+            "trainings": 7,
             "candidates": [
-                {"name": "one", "valid_accuracy": 0.9, "chosen": True},
-                {"name": "two", "valid_accuracy": 0.7, "chosen": False},
+                {"name": "one", "folds": 5, "score": 0.9, "chosen": True},
+                {"name": "two", "folds": 1, "score": 0.7, "chosen": False},
+                {"name": "three", "folds": 1, "score": None, "chosen": False},
             ],
+            "usual": [{"name": "a forest", "mean": 0.85, "low": 0.8, "high": 0.9, "finding": "worse"}],
         },
     },
 }
@@ -41,10 +48,31 @@ def test_the_card_has_data_accuracy_with_interval_and_limits():
     text = model_card(CONFIG)
     assert "An ensemble of 2 members" in text
     assert "10 graphs, 3.2 nodes on average, at most 9" in text
-    assert "Accuracy **80.0 %** (95 % interval 50.0 to 95.0) in 5-fold cross-validation on 10 graphs" in text
-    assert "| one | 90.0 % | chosen |" in text
+    plain = text.replace("\\", "")
+    assert "one: share of graphs predicted rightly 80.0 % (95 % interval 50.0 % to 95.0 %) in 5-fold" in plain
+    assert "A forest: 85.0 %. That is better than the graph model: use it here." in plain
+    assert "| one | 5 | 90.0 % | chosen |" in text
+    assert "| three | 1 | failed |  |" in text
+    assert "| roc_auc | area under the ROC curve | unknown |" in plain
     assert "self-loops dropped: 2" in text
     assert "## Limits" in text
+
+
+def test_the_card_of_numbers_has_their_range_and_a_line_for_each():
+    data = {**CONFIG["summary"]["data"], "class_counts": {}}
+    data["targets"] = {"a|b": {"known": 9, "mean": 1.5, "lowest": -2.0, "highest": 3.25}}
+    found = {**CONFIG["summary"]["cross_validation"], "metric": "rmse", "each": {"a|b": 0.5}}
+    found["metrics"] = {"rmse": {"mean": 0.5, "low": 0.4, "high": 0.6}}
+    text = model_card({**CONFIG, "task": "regression", "summary": {"data": data, "cross_validation": found}})
+    assert "for the numbers" in text
+    assert "| a\\|b | 9 | 1.5 | -2 | 3.25 |" in text
+    assert "| a\\|b | 0.500 |" in text
+
+
+def test_the_estimate_of_an_earlier_version_is_kept():
+    earlier = {"folds": 5, "graphs": 10, "accuracy": 0.8, "interval": [0.5, 0.95], "majority": 0.6, "candidates": []}
+    text = model_card({**CONFIG, "summary": {**CONFIG["summary"], "cross_validation": earlier}})
+    assert "Accuracy **80.0 %** (95 % interval 50.0 to 95.0) in 5-fold cross-validation on 10 graphs" in text
 
 
 def test_text_from_data_is_escaped():

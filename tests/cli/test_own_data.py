@@ -24,7 +24,8 @@ def test_from_a_file_to_predictions(tmp_path):
     model, out = tmp_path / "model", tmp_path / "out.csv"
     code, output = run("train", path, "-o", model, "--quick", "--epochs", 3, "--workers", 1, "--balanced")
     assert code == 0, output
-    assert "% right in 3-fold cross-validation (95 % interval" in output
+    assert "in 3-fold cross-validation (random)" in output
+    assert "Random forest on Morgan fingerprints" in output
     assert str(model / "card.md") in output
     with path.open("a") as file:
         file.write("broken,xyz,yes\n")
