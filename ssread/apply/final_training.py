@@ -19,8 +19,9 @@ from torch import Tensor
 from ssread.apply.checkpoint import CheckpointFile
 from ssread.common.files import replacing
 from ssread.common.workers import as_worker, one_thread
+from ssread.data.cross_validation import GROUP_COLUMN, TIME_COLUMN
 from ssread.data.graphset import GraphSet
-from ssread.data.splits import Fold, check_targets, strata
+from ssread.data.splits import Fold, check_targets, strata, stratified_folds
 from ssread.data.task_names import CLASSIFICATION
 from ssread.errors import InputError
 from ssread.models.classifier import GraphClassifier
@@ -99,7 +100,11 @@ def train_members(
 
 
 def hold_out(graphs: GraphSet, share: float, seed: int) -> Fold:
-    """Splits off a share of the graphs, at least one of every class, for early stopping."""
+    """Splits off a share of the graphs, at least one of every class, for early stopping.
+
+    Graphs of one group stay together if :func:`ssread.data.cross_validation.with_split` has grouped them; if it has
+    ordered them in time, the latest are split off.
+    """
     if graphs.y is None:
         raise InputError(f"{graphs.name} has no labels: every graph needs a class to train on.")
     check_targets(graphs)
@@ -110,9 +115,16 @@ def hold_out(graphs: GraphSet, share: float, seed: int) -> Fold:
     if (counts == 1).any():
         name = graphs.class_names[int((counts == 1).argmax())]
         raise InputError(f"Class {name!r} of {graphs.name} has one graph only: add graphs of this class or remove it.")
-    size = max(round(share * len(groups)), int((counts > 0).sum()))
-    train, held_out = train_test_split(range(len(groups)), test_size=size, stratify=groups, random_state=seed)
     no_test = torch.empty(0, dtype=torch.int64)
+    if GROUP_COLUMN in graphs.graph_columns:
+        together = graphs.graph_columns[GROUP_COLUMN].cpu().numpy()
+        fold = stratified_folds(graphs, max(2, round(1 / share)), seed=seed, groups=together)[0]
+        return Fold(torch.cat([fold.train, fold.validation]).sort().values, fold.test, no_test)
+    size = max(round(share * len(groups)), int((counts > 0).sum()))
+    if TIME_COLUMN in graphs.graph_columns:
+        order = graphs.graph_columns[TIME_COLUMN].cpu().argsort(stable=True)
+        return Fold(order[:-size].sort().values, order[-size:].sort().values, no_test)
+    train, held_out = train_test_split(range(len(groups)), test_size=size, stratify=groups, random_state=seed)
     return Fold(torch.tensor(sorted(train)), torch.tensor(sorted(held_out)), no_test)
 
 

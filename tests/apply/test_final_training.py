@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ssread.apply.final_training import hold_out, train_members
+from ssread.data.cross_validation import with_split
 from ssread.errors import InputError
 from ssread.train.engine import initial_objective
 from ssread.train.runs import Run, Training
@@ -126,3 +127,16 @@ def test_balanced_classes_count_the_same(data):
 def test_too_few_of_a_class_get_a_sentence(data, labels, sentence):
     with pytest.raises(InputError, match=sentence):
         hold_out(dataclasses.replace(data, y=torch.tensor(labels)), 0.1, 0)
+
+
+def test_the_split_also_decides_what_is_held_out_for_early_stopping():
+    data = graphs(40)
+    grouped, _ = with_split(
+        dataclasses.replace(data, graph_texts={"kind": tuple(str(n % 10) for n in range(40))}), "groups:kind"
+    )
+    fold = hold_out(grouped, 0.2, seed=0)
+    assert not {int(n) % 10 for n in fold.train} & {int(n) % 10 for n in fold.validation}
+    ordered, _ = with_split(
+        dataclasses.replace(data, graph_texts={"when": tuple(str(-n) for n in range(40))}), "time:when"
+    )
+    assert sorted(hold_out(ordered, 0.1, seed=0).validation.tolist()) == [0, 1, 2, 3]

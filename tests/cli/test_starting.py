@@ -33,7 +33,7 @@ REFUSALS = {
     "compare MUTAG --learn nonsense": "There is no way to learn 'nonsense'. Choose from supervised, graphcl",
     "compare MUTAG --task nonsense": "There is no task 'nonsense'. Choose from class, rings",
     "compare MUTAG --metric nonsense": "There is no metric 'nonsense'. Choose from accuracy, balanced_accuracy",
-    "compare MUTAG --split nonsense": "There is no split 'nonsense': choose random, scaffold, duplicates, or name a",
+    "compare MUTAG --split nonsense": "There is no split 'nonsense': choose random, scaffold, duplicates, groups",
     "compare MUTAG --recipe nonsense": "There is no recipe 'nonsense'. Choose from fair, paper",
     "compare MUTAG --margin -1": "margin must be 0 or more",
     "compare MUTAG --device nonsense": "There is no device 'nonsense'. Choose auto, cpu or cuda",

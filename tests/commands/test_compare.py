@@ -112,7 +112,7 @@ def test_training_without_labels_is_compared_the_same_way(tmp_path):
         ({"learn": "magic"}, "'magic'. Choose from supervised, graphcl, infograph"),
         ({"task": "colour"}, "There is no task 'colour'. Choose from class, rings"),
         ({"task": "rings"}, "planted has neither SMILES nor labels of atoms and bonds"),
-        ({"split": "fair"}, "There is no split 'fair': choose random, scaffold, duplicates, or name a JSON file"),
+        ({"split": "fair"}, "There is no split 'fair': choose random, scaffold, duplicates, groups:COLUMN"),
         ({"split": "scaffold"}, "SMILES"),
     ],
 )

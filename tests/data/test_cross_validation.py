@@ -1,5 +1,6 @@
 """Folds by the name of a split: nothing leaks, groups stay together, and the split travels with the graphs."""
 
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -160,9 +161,7 @@ def test_one_fold_by_its_number():
 def test_wrong_names_and_numbers_of_folds_get_sentences(tmp_path: Path):
     graphs = planted(40, seed=0)
     for split in ("scafold", "nowhere/splits.json", str(tmp_path), ""):
-        with pytest.raises(
-            InputError, match=f"There is no split '{split}': choose {', '.join(SPLITS)}, or name a JSON"
-        ):
+        with pytest.raises(InputError, match=f"There is no split '{split}': choose {', '.join(SPLITS)}, groups:COLUMN"):
             with_split(graphs, split)
     with pytest.raises(InputError, match="planted has no SMILES"):
         with_split(graphs, "scaffold")
@@ -174,3 +173,62 @@ def test_wrong_names_and_numbers_of_folds_get_sentences(tmp_path: Path):
         folds_of(with_folds, split, 10, 0)
     with pytest.raises(InputError, match=r"splits\.json.*contains graph \d+, but there are 20 graphs"):
         with_split(graphs[:20], str(tmp_path / "splits.json"))
+
+
+def with_texts(**columns: list) -> GraphSet:
+    graphs = single_nodes(list(range(len(next(iter(columns.values()))))))
+    return replace(graphs, graph_texts={name: tuple(map(str, values)) for name, values in columns.items()})
+
+
+@settings(max_examples=20)
+@given(st.permutations(8 * "abcdefgh"), seeds)
+def test_groups_of_a_column_stay_together(names, seed):
+    graphs, split = with_split(with_texts(assay=names), "groups:assay")
+    assert split == "groups:assay"
+    for fold in folds_of(graphs, split, 3, seed):
+        parts = [
+            {graphs.graph_texts["assay"][graph] for graph in part} for part in (fold.train, fold.validation, fold.test)
+        ]
+        assert not any(one & other for one, other in combinations(parts, 2))
+
+
+def test_a_column_names_the_parts():
+    graphs, split = with_split(with_texts(set=["train"] * 6 + ["Valid"] * 2 + ["test"] * 2), "parts:set")
+    (fold,) = folds_of(graphs, split, num_file_folds(graphs), seed=7)
+    assert (fold.train.tolist(), fold.validation.tolist(), fold.test.tolist()) == ([0, 1, 2, 3, 4, 5], [6, 7], [8, 9])
+    graphs, split = with_split(with_texts(set=["training"] * 20 + ["test"] * 2), "parts:set")
+    (fold,) = folds_of(graphs, split, 1, seed=0)
+    assert (len(fold.train), len(fold.validation), fold.test.tolist()) == (18, 2, [20, 21])
+
+
+@given(st.permutations(range(40)), st.integers(1, 4), st.booleans())
+def test_a_model_is_tested_on_what_came_after(order, num_folds, as_dates):
+    values = [f"2026-01-{1 + day // 2:02}T{day % 2:02}:00" if as_dates else day / 7 for day in order]
+    graphs, split = with_split(with_texts(when=values), "time:when")
+    place = torch.tensor(order)
+    folds = folds_of(graphs, split, num_folds, seed=0)
+    for fold in folds:
+        assert place[fold.train].max() < place[fold.validation].min()
+        assert place[fold.validation].max() < place[fold.test].min()
+    assert int(place[folds[-1].test].max()) == 39, "the latest graphs are tested"
+
+
+@pytest.mark.parametrize(
+    ("split", "words"),
+    [
+        ("groups:assay", "nodes has no column 'assay' to split by; its columns are 'set', 'when'"),
+        ("parts:set", "column 'set' says 'later' of graph 2; say train, validation or test"),
+        ("time:when", "column 'when' says 'soon' of graph 3; numbers, or dates such as 2026-01-31"),
+    ],
+)
+def test_columns_that_cannot_split_are_named(split, words):
+    graphs = with_texts(
+        set=["train", "test", "later", "train"], when=["2026-01-01", "2026-02-01", "2026-03-01", "soon"]
+    )
+    with pytest.raises(InputError, match=words):
+        with_split(graphs, split)
+
+
+def test_parts_need_something_to_train_and_to_test_on():
+    with pytest.raises(InputError, match="column 'set' names no graph for test"):
+        with_split(with_texts(set=["train"] * 4), "parts:set")
