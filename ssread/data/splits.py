@@ -85,7 +85,7 @@ def stratified_folds(
         if group_of is None:
             train, held_out = _hold_out(rest, labels[rest], validation, seed, graphs.name)
         else:
-            num_parts = max(2, round(1 / validation))
+            num_parts = max(2, min(round(1 / validation), len(np.unique(group_of[rest]))))  # few groups: a larger part
             first = next(iter(_k_fold(rest, labels[rest], group_of[rest], num_parts, seed, graphs.name)))
             train, held_out = rest[first[0]], rest[first[1]]
         folds.append(Fold(*(torch.from_numpy(np.sort(part)) for part in (train, held_out, test))))
