@@ -51,6 +51,7 @@ def test_a_run_in_a_cohort_equals_the_run_alone(task, balanced, device):
 
 @pytest.mark.parametrize("arch", ["gcn", "sagpool"])
 def test_numbers_are_predicted_in_their_unit(arch):
+    pytest.importorskip("rdkit")
     smiles = ["C" * (1 + number % 12) for number in range(120)]
     graphs = from_smiles(smiles, [1000.0 + 100 * len(text) for text in smiles], task="regression")
     training = Training(epochs=60, patience=60, batch_size=16, selection="rmse", schedule="cosine", averaging=0.1)
@@ -97,6 +98,7 @@ def test_a_metric_that_does_not_fit_is_refused_before_training():
 
 def test_thousands_of_padding_edges_do_not_overflow():
     """A step with few real graphs in a large padded batch: deep sums over the loops of the padding node."""
+    pytest.importorskip("rdkit")
     smiles = ["C" * (2 + number % 30) for number in range(260)]
     graphs = from_smiles(smiles, [len(text) % 2 for text in smiles])
     training = Training(epochs=2, patience=2, batch_size=200)
