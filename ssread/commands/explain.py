@@ -7,14 +7,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ssread.apply.graph_inputs import options_of
 from ssread.apply.trained_model import TrainedModel
 from ssread.data.load import MOLECULE_ENDINGS
+from ssread.evaluate.keys import fingerprint
+from ssread.metrics import METRICS
 from ssread.report.curves import summarize_curves
 from ssread.report.explained_graphs import explain_graphs
 from ssread.report.figures import write_figures
 from ssread.report.page import write_page
 
 __all__ = ["explain_data"]
+
+#: Of more members than this, the learning curves would hide each other.
+MEMBERS = 6
 
 
 def explain_data(
@@ -28,7 +34,7 @@ def explain_data(
     """Explains graphs with a trained model: writes a page, pictures for papers, or both; returns the files.
 
     Args:
-        model: A model's folder. Of an ensemble the first member is explained.
+        model: A model's folder. Predictions and activations of an ensemble are the mean over its members.
         data: Anything :func:`ssread.data.load` takes.
         out: The page; None for none.
         figures: A folder for pictures; None for none.
@@ -38,29 +44,36 @@ def explain_data(
     trained = TrainedModel.load(model)
     if Path(data).suffix.lower() in MOLECULE_ENDINGS:
         options = {"on_error": "skip", **options}  # the page counts what is left out
+    if "label" in options and "task" in options_of(data):
+        options = {"task": trained.task, **options}
     graphs = trained.read(data, **options)
     files = []
     if out is not None:
-        members = len(trained.models)
+        about = trained.summary.get("data", {})
         settings = {
             "model folder": str(model),
-            "explained": repr(trained) if members == 1 else f"{trained!r}: the first member",
-            "trained on": trained.summary.get("data", {}).get("name", "unknown"),
+            "explained": repr(trained),
+            "trained on": about.get("name", "unknown"),
             "graphs": repr(graphs),
             **_flat(trained.summary.get("settings", {})),
         }
-        curves = trained.summary.get("curves") or []
-        lines = [
-            summarize_curves(f"member {number}" if members > 1 else "model", [c]) for number, c in enumerate(curves[:6])
-        ]
-        view = explain_graphs(trained, graphs, trained.output_names)
+        view = explain_graphs(trained, graphs, trained_on=about.get("fingerprint") == fingerprint(graphs))
         notes = [f"Left out: {count} {what}." for what, count in graphs.repairs.items() if "skipped" in what]
         view = replace(view, notes=[*view.notes, *notes])
         title = f"What the model sees in {graphs.name}"
-        files.append(write_page(out, title, explained=view, curves=lines, settings=settings))
+        files.append(write_page(out, title, explained=view, curves=_curves(trained.summary), settings=settings))
     if figures is not None:
-        files += write_figures(trained, graphs, Path(figures), trained.output_names)
+        files += write_figures(trained, graphs, Path(figures))
     return files
+
+
+def _curves(summary: dict[str, Any]) -> list[dict[str, Any]]:
+    """The learning curves of the first members."""
+    curves = summary.get("curves") or []
+    selection = summary.get("settings", {}).get("training", {}).get("selection")
+    metric = METRICS[selection].about if selection in METRICS else ""
+    names = ["model"] if len(curves) == 1 else [f"member {number}" for number in range(len(curves))]
+    return [summarize_curves(name, [curve], metric) for name, curve in list(zip(names, curves, strict=True))[:MEMBERS]]
 
 
 def _flat(settings: dict[str, Any]) -> dict[str, Any]:

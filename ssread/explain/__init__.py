@@ -8,7 +8,9 @@ if TYPE_CHECKING:
     from ssread.explain.activation import activation
     from ssread.explain.atlas import PositionCard, prototype_atlas
     from ssread.explain.chemical_groups import functional_groups, with_functional_groups
-    from ssread.explain.forward import classifier, node_vectors, probabilities
+    from ssread.explain.forward import classifier, node_vectors
+    from ssread.explain.meanings import describe_positions
+    from ssread.explain.outputs import predictions
     from ssread.explain.poolings import diffpool_clusters, poolings_survived, spectral_clusters
     from ssread.explain.positions import Positions, has_positions, positions
     from ssread.explain.pyg_explainer import ActivationExplainer
@@ -19,13 +21,14 @@ __all__ = [
     "Positions",
     "activation",
     "classifier",
+    "describe_positions",
     "diffpool_clusters",
     "functional_groups",
     "has_positions",
     "node_vectors",
     "poolings_survived",
     "positions",
-    "probabilities",
+    "predictions",
     "prototype_atlas",
     "spectral_clusters",
     "with_functional_groups",
@@ -37,7 +40,9 @@ lazy_exports(
         "activation": ["activation"],
         "atlas": ["PositionCard", "prototype_atlas"],
         "chemical_groups": ["functional_groups", "with_functional_groups"],
-        "forward": ["classifier", "node_vectors", "probabilities"],
+        "forward": ["classifier", "node_vectors"],
+        "meanings": ["describe_positions"],
+        "outputs": ["predictions"],
         "poolings": ["diffpool_clusters", "poolings_survived", "spectral_clusters"],
         "positions": ["Positions", "has_positions", "positions"],
         "pyg_explainer": ["ActivationExplainer"],

@@ -1,4 +1,4 @@
-"""The meaning of each structural position: its typical nodes, its over-represented properties, its class scores."""
+"""The meaning of each structural position: its typical nodes, its over-represented properties, its activations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ssread import segment
 from ssread.data.graphset import GraphSet
 from ssread.evaluate.statistics import holm
 from ssread.explain.activation import activation
-from ssread.explain.forward import node_vectors
+from ssread.explain.forward import classifier, node_vectors
 from ssread.explain.node_facts import graph_of_node, node_facts
 from ssread.explain.positions import Positions, positions
 
@@ -74,8 +74,8 @@ class PositionCard:
         cost: The mean cost of its nodes; NaN without nodes.
         exemplars: Its most typical nodes: the most frequent vectors among the half closest to the prototype.
         traits: Facts over-represented among its nodes, the largest effect first.
-        class_scores: The mean class activation of its nodes, [C] (:func:`ssread.explain.activation`): the effect of
-            the position-specific weights.
+        activations: The mean activation of its nodes for each class, label or number
+            (:func:`ssread.explain.activation`): the effect of the position-specific weights.
     """
 
     position: int
@@ -84,7 +84,7 @@ class PositionCard:
     cost: float
     exemplars: tuple[Exemplar, ...]
     traits: tuple[Trait, ...]
-    class_scores: tuple[float, ...]
+    activations: tuple[float, ...]
 
 
 def prototype_atlas(
@@ -93,12 +93,13 @@ def prototype_atlas(
     """A card for every position of a model with SSRead.
 
     Args:
-        model: Anything :func:`ssread.explain.classifier` takes.
+        model: Anything :func:`ssread.explain.classifier` takes; of an ensemble the first member is described.
         graphs: The graphs from which the positions are described.
         num_exemplars: The largest number of exemplars, each from another graph.
         num_traits: The largest number of traits.
         alpha: Traits with a larger p-value are omitted.
     """
+    model = classifier(model)
     aligned = positions(model, graphs)
     activations = activation(model, graphs)
     vectors = node_vectors(model, graphs)
@@ -117,7 +118,7 @@ def prototype_atlas(
                 cost=float("nan") if empty else float(aligned.cost[members].mean()),
                 exemplars=_exemplars(graphs, aligned.cost, vectors, members, num_exemplars),
                 traits=tuple(trait for trait in traits[k] if trait.p <= alpha and trait.effect > 0)[:num_traits],
-                class_scores=(0.0,) * activations.size(1) if empty else tuple(activations[members].mean(0).tolist()),
+                activations=(0.0,) * activations.size(1) if empty else tuple(activations[members].mean(0).tolist()),
             )
         )
     return cards

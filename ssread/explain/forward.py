@@ -18,7 +18,7 @@ from ssread.models import Encoding, GraphClassifier, Graphs
 from ssread.models.diffpool import DiffPool
 from ssread.reading import Reading
 
-__all__ = ["ForwardPass", "classifier", "forward_pass", "forward_passes", "node_vectors", "probabilities"]
+__all__ = ["ForwardPass", "classifier", "forward_pass", "forward_passes", "members", "node_vectors", "opened"]
 
 #: About how many nodes one forward pass takes; a larger graph has a pass of its own.
 NODES_PER_PASS = 20_000
@@ -100,16 +100,6 @@ def forward_passes(model: GraphClassifier, graphs: GraphSet) -> Iterator[Forward
         model.train(training)
 
 
-def probabilities(model: Any, graphs: GraphSet) -> Tensor:
-    """Class probabilities of every graph, [G, C]."""
-    model = classifier(model)
-    parts = []
-    for forward in forward_passes(model, graphs):
-        _, scores = forward.read(forward.encoding.x)
-        parts.append(scores.detach().softmax(dim=-1).cpu())
-    return torch.cat(parts) if parts else torch.zeros(0, graphs.num_classes)
-
-
 def node_vectors(model: Any, graphs: GraphSet) -> Tensor:
     """The vectors that the readout reads, one per node, [N, d]; zeros for nodes that pooling dropped."""
     model = classifier(model)
@@ -120,6 +110,24 @@ def node_vectors(model: Any, graphs: GraphSet) -> Tensor:
     return torch.cat(parts) if parts else torch.zeros(0, model.readout.in_channels)
 
 
+def opened(model: Any) -> Any:
+    """Returns the trained model in a folder or a fitted estimator; anything else as it is."""
+    if isinstance(model, str | os.PathLike):
+        from ssread.apply.trained_model import TrainedModel
+
+        return TrainedModel.load(model)
+    return getattr(model, "model_", model)  # set by fit of an estimator
+
+
+def members(model: Any) -> list[GraphClassifier]:
+    """Returns the members of an ensemble, or the only model, of anything :func:`classifier` takes."""
+    model = opened(model)
+    found = list(getattr(model, "models", [model]))
+    if not all(isinstance(member, GraphClassifier) for member in found):
+        raise InputError(f"A graph classifier, a trained model or its folder is needed, but {model!r} was given.")
+    return found
+
+
 def classifier(model: Any) -> GraphClassifier:
     """Returns the graph classifier inside a trained model, its folder or a fitted estimator.
 
@@ -127,17 +135,7 @@ def classifier(model: Any) -> GraphClassifier:
         model: A :class:`ssread.models.GraphClassifier`, a trained model or its folder, or a fitted estimator. For an
             ensemble this is the first member: positions of different members are not comparable.
     """
-    if isinstance(model, str | os.PathLike):
-        from ssread.apply.trained_model import TrainedModel
-
-        model = TrainedModel.load(model)
-    model = getattr(model, "model_", model)  # set by fit of an estimator
-    members = getattr(model, "models", None)
-    if members:
-        model = members[0]
-    if isinstance(model, GraphClassifier):
-        return model
-    raise InputError(f"A graph classifier, a trained model or its folder is needed, but {model!r} was given.")
+    return members(model)[0]
 
 
 def _batches(graphs: GraphSet) -> Iterator[Tensor]:

@@ -12,8 +12,8 @@ from torch import Tensor
 
 from ssread import segment
 from ssread.data.graphset import GraphSet
-from ssread.explain.forward import probabilities
 from ssread.explain.node_facts import graph_of_node
+from ssread.explain.outputs import predictions
 
 __all__ = ["Agreement", "Fidelity", "agreement", "fidelity", "induced_subgraphs", "localisation"]
 
@@ -131,7 +131,7 @@ def fidelity(model: Any, graphs: GraphSet, scores: Tensor, target: Tensor, sizes
     top = segment.rank(graph, len(graphs), by=scores) < sizes[graph]
 
     def probability(given: GraphSet) -> Tensor:
-        return probabilities(model, given).gather(1, target.unsqueeze(1)).squeeze(1)
+        return predictions(model, given).gather(1, target.unsqueeze(1)).squeeze(1)
 
     whole = probability(graphs)
     without_top, only_top = induced_subgraphs(graphs, ~top), induced_subgraphs(graphs, top)

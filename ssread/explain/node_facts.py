@@ -34,6 +34,8 @@ def node_facts(graphs: GraphSet) -> dict[str, Tensor]:
         facts["1 neighbour" if count == 1 else f"{count} neighbours"] = degree == count
     facts[f"{MAX_DEGREE} or more neighbours"] = degree >= MAX_DEGREE
     facts["in a ring"] = in_ring(graphs)
+    once = {holds.numpy().tobytes(): name for name, holds in facts.items()}  # a feature may be a degree or a ring
+    facts = {name: facts[name] for name in once.values()}
     if GROUP_COLUMN in graphs.node_columns or are_molecules(graphs):
         try:
             group = functional_groups(graphs)

@@ -6,7 +6,7 @@ import torch
 
 from ssread.draw import Panel, activation_colours, draw_panels, drawings
 from ssread.draw.palette import AGAINST, FOR
-from ssread.explain import activation, probabilities
+from ssread.explain import activation, predictions
 from ssread.paper.mutag_figure import POSITIONS, MutagFigure, MutagModels
 
 __all__ = ["FIGURE_6"]
@@ -23,7 +23,7 @@ def _draw(models: MutagModels, stem: Path) -> tuple[list[Path], str]:
         "SSRead": models.train(name="gcn", readout="ssread", num_positions=POSITIONS),
         "GRead": models.train(name="gcn", readout="global"),
     }
-    by_model = torch.stack([probabilities(model, test) for model in readouts.values()])
+    by_model = torch.stack([predictions(model, test) for model in readouts.values()])
     of_own_class = by_model.gather(2, test.y.expand(2, -1).unsqueeze(2)).squeeze(2)
     confidence = of_own_class.amin(dim=0)
     chosen: list[int] = []

@@ -1,12 +1,18 @@
 const CURVE_COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
 const curveColour = (number) => CURVE_COLOURS[number % CURVE_COLOURS.length];
-const MEASURES = { valid_accuracy: "validation accuracy", train_loss: "training loss" };
+const MEASURES = {
+  valid_accuracy: "validation accuracy", valid_score: "validation score", train_loss: "training loss",
+};
+function measureName(measure) {
+  const metric = measure === "valid_score" ? data.curves.map((curve) => curve.metric).find(Boolean) : null;
+  return metric ? `${metric}, validation` : MEASURES[measure];
+}
 
 function addCurves() {
   if (!data.curves.length) return;
   const known = Object.keys(MEASURES).filter((measure) => data.curves.some((curve) => curve.measures[measure]));
   const charts = known.map((measure) => html("figure", { style: "margin:0" },
-    html("figcaption.note", {}, `${MEASURES[measure]} after each epoch`), drawChart(measure)));
+    html("figcaption.note", {}, `${measureName(measure)} after each epoch`), drawChart(measure)));
   const trainings = (count) => `${count} ${count === 1 ? "training" : "trainings"}`;
   const names = legend(data.curves.map((curve, i) => [curveColour(i), `${curve.name} (${trainings(curve.runs)})`]));
   const lead = "Lines are means over the trainings still running at an epoch; bands are one standard deviation.";
@@ -18,7 +24,8 @@ function drawChart(measure) {
   const known = series.filter(Boolean), isShare = measure === "valid_accuracy";
   const lastEpoch = Math.max(...known.map((s) => s.epoch[s.epoch.length - 1]), 2);
   const highest = Math.max(...known.flatMap((s) => s.mean.map((mean, i) => mean + s.sd[i])));
-  const lowest = Math.max(0, Math.min(...known.flatMap((s) => s.mean.map((mean, i) => mean - s.sd[i]))));
+  const smallest = Math.min(...known.flatMap((s) => s.mean.map((mean, i) => mean - s.sd[i])));
+  const lowest = measure === "valid_score" ? smallest : Math.max(0, smallest);
   const limit = isShare ? Math.min(1, highest) : highest;
   const step = roundStep((limit - lowest) / 4);
   const low = Math.floor(lowest / step + 1e-9) * step, high = Math.ceil(limit / step - 1e-9) * step;
@@ -29,7 +36,7 @@ function drawChart(measure) {
     return height - bottom - ((clipped - low) / span) * (height - top - bottom);
   };
   const chart = svg("svg", {
-    viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${MEASURES[measure]} over ${lastEpoch} epochs`,
+    viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${measureName(measure)} over ${lastEpoch} epochs`,
   });
   for (let tick = 0; tick <= Math.round(span / step); tick++) {
     const value = low + tick * step;

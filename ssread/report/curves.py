@@ -11,15 +11,16 @@ __all__ = ["summarize_curves"]
 MAX_POINTS = 250
 
 
-def summarize_curves(name: str, curves: Sequence[Mapping[str, Sequence[float]]]) -> dict[str, Any]:
+def summarize_curves(name: str, curves: Sequence[Mapping[str, Sequence[float]]], metric: str = "") -> dict[str, Any]:
     """The mean and the standard deviation at every epoch, over the trainings that reached it.
 
     Args:
         name: The name in the legend.
         curves: For every training, the values of each measure after every epoch.
+        metric: The metric that ``valid_score`` is, in words.
     """
     measures = {}
-    for measure in ("valid_accuracy", "train_loss"):
+    for measure in ("valid_accuracy", "valid_score", "train_loss"):
         values = [np.asarray(curve[measure], dtype=float) for curve in curves if len(curve.get(measure, ()))]
         if not values:
             continue
@@ -30,9 +31,11 @@ def summarize_curves(name: str, curves: Sequence[Mapping[str, Sequence[float]]])
         epochs, table = np.arange(1, table.shape[1] + 1)[::step], table[:, ::step]
         table = np.where(np.isfinite(table), table, np.nan)
         known = np.isfinite(table).any(axis=0)
+        if not known.any():
+            continue
         measures[measure] = {
             "epoch": epochs[known].tolist(),
             "mean": np.nanmean(table[:, known], axis=0).round(4).tolist(),
             "sd": np.nanstd(table[:, known], axis=0).round(4).tolist(),
         }
-    return {"name": name, "runs": len(curves), "measures": measures}
+    return {"name": name, "runs": len(curves), "metric": metric, "measures": measures}

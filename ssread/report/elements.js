@@ -41,4 +41,3 @@ function definitionList(entries) {
 
 const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)} %`;
 const formatP = (p) => (p === null ? "–" : p < 0.001 ? "< .001" : p.toFixed(3).replace(/^0/, ""));
-const className = (number) => (number < 0 ? "unknown" : explained.class_names[number] ?? `class ${number}`);

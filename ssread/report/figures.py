@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,23 +11,26 @@ from torch import Tensor
 from ssread.common.figure_style import drawing, save
 from ssread.common.files import write_text
 from ssread.data.graphset import GraphSet
+from ssread.data.task_names import CLASSIFICATION, MULTILABEL, REGRESSION
 from ssread.draw import Panel, activation_colours, draw_panels, drawings, graph_svg, position_colours
 from ssread.draw.palette import AGAINST, FOR, NO_POSITION
 from ssread.errors import InputError
-from ssread.explain import activation, has_positions, positions, probabilities
+from ssread.explain import activation, has_positions, positions, predictions
+from ssread.explain.forward import opened
 from ssread.explain.node_map import node_map
+from ssread.explain.outputs import Outputs, outputs_of
 
 __all__ = ["draw_map", "write_figures"]
 
 #: The number of graphs that are drawn, the first of the dataset, and of panels per row.
 MAX_GRAPHS, COLUMNS = 12, 4
 
-#: The colour of every node, graph by graph, and a legend of names and colours.
-View = tuple[list[list[str]], dict[str, str]]
+#: The colour of every node, graph by graph, the title of every graph, and a legend of names and colours.
+View = tuple[list[list[str]], list[str], dict[str, str]]
 
 
-def write_figures(model: Any, graphs: GraphSet, folder: Path, class_names: Sequence[str] = ()) -> list[Path]:
-    """Draws the first graphs of a dataset by position and by activation for every class, and the map of nodes.
+def write_figures(model: Any, graphs: GraphSet, folder: Path) -> list[Path]:
+    """Draws the first graphs of a dataset by position and by activation for every output, and the map of nodes.
 
     Each graph is also written to a file of its own in ``graphs/``, molecules as RDKit draws them.
 
@@ -36,17 +38,14 @@ def write_figures(model: Any, graphs: GraphSet, folder: Path, class_names: Seque
         model: Anything :func:`ssread.explain.classifier` takes.
         graphs: The graphs.
         folder: The folder of the files.
-        class_names: The names of the model's classes, by default those of the graphs.
     """
     if not len(graphs):
         raise InputError(f"{graphs.name} has no graphs: there is nothing to draw.")
-    names = list(class_names or graphs.class_names)
+    model = opened(model)
     shown = graphs[: min(MAX_GRAPHS, len(graphs))]
-    predicted = probabilities(model, shown).argmax(dim=1).tolist()
-    titles = [f"{shown.ids[number]}: {names[predicted[number]]}" for number in range(len(shown))]
     plans = drawings(shown)
     files = []
-    for view, (colours, legend) in _views(model, shown, names).items():
+    for view, (colours, titles, legend) in _views(model, shown).items():
         panels = [Panel(*parts) for parts in zip(plans, colours, titles, strict=True)]
         rows = [panels[start : start + COLUMNS] for start in range(0, len(panels), COLUMNS)]
         files += draw_panels(rows, folder / view, legend)
@@ -81,20 +80,37 @@ def draw_map(model: Any, graphs: GraphSet, stem: Path) -> list[Path]:
         return save(figure, stem)
 
 
-def _views(model: Any, graphs: GraphSet, class_names: Sequence[str]) -> dict[str, View]:
+def _views(model: Any, graphs: GraphSet) -> dict[str, View]:
     """The ways to colour the graphs, by file name."""
     views: dict[str, View] = {}
+    outputs = outputs_of(model, graphs)
+    predicted = predictions(model, graphs)
     if has_positions(model):
         aligned = positions(model, graphs)
         colours = position_colours(aligned.num_positions)
         legend = {f"position {k}": colour for k, colour in enumerate(colours)}
         colours.append(NO_POSITION)  # at index -1
-        views["positions"] = [[colours[k] for k in part] for part in _by_graph(graphs, aligned.position)], legend
-    for number, name in enumerate(class_names):
-        parts = _by_graph(graphs, activation(model, graphs, number))
-        legend = {f"for {name}": FOR, f"against {name}": AGAINST}
-        views[f"activation-{_file_name(name)}"] = [activation_colours(part) for part in parts], legend
+        by_position = [[colours[k] for k in part] for part in _by_graph(graphs, aligned.position)]
+        views["positions"] = by_position, _titles(graphs, outputs, predicted, None), legend
+    activations = activation(model, graphs)
+    for number, name in enumerate(outputs.texts):
+        parts = _by_graph(graphs, activations[:, number])
+        words = ("raises", "lowers") if outputs.task == REGRESSION else ("for", "against")
+        legend = dict(zip([f"{word} {name}" for word in words], (FOR, AGAINST), strict=True))
+        titles = _titles(graphs, outputs, predicted, number)
+        views[f"activation-{_file_name(name)}"] = [activation_colours(part) for part in parts], titles, legend
     return views
+
+
+def _titles(graphs: GraphSet, outputs: Outputs, predicted: Tensor, output: int | None) -> list[str]:
+    """Ids with the predicted class, or with what is predicted for one label or number; ids alone without one."""
+    ids, texts = list(map(str, graphs.ids)), outputs.texts
+    if outputs.task == CLASSIFICATION:
+        return [f"{id}: {texts[number]}" for id, number in zip(ids, predicted.argmax(dim=1).tolist(), strict=True)]
+    if output is None:
+        return ids
+    form = "{}: {:.0%}" if outputs.task == MULTILABEL else "{}: {:.4g}"
+    return [form.format(id, value) for id, value in zip(ids, predicted[:, output].tolist(), strict=True)]
 
 
 def _by_graph(graphs: GraphSet, values: Tensor) -> list[list[Any]]:

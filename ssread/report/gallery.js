@@ -1,85 +1,159 @@
 const PAGE_SIZE = 24;
+// The orders of the graphs, for each task: the text of the menu, and a number by which graphs ascend (unknown ones last).
+const ORDERS = {
+  classification: {
+    confident: ["most confident first", (graph) => -probability(graph)],
+    unsure: ["least confident first", probability],
+  },
+  multilabel: {
+    probable: ["most probable first", (graph) => -probability(graph)],
+    improbable: ["least probable first", probability],
+    unsure: ["least certain first", (graph) => Math.abs(probability(graph) - 500)],
+  },
+  regression: {
+    worst: ["largest error first", (graph) => (error(graph) === null ? null : -error(graph))],
+    best: ["smallest error first", error],
+    high: ["highest prediction first", (graph) => -predictedValue(graph)],
+    low: ["lowest prediction first", predictedValue],
+    highKnown: ["highest known value first", (graph) => (knownValue(graph) === null ? null : -knownValue(graph))],
+    lowKnown: ["lowest known value first", knownValue],
+  },
+};
+const NEED_KNOWN = ["worst", "best", "highKnown", "lowKnown"];
+
 function addGallery() {
   if (!explained || !explained.graphs.length) return;
-  const filter = { class: "", predicted: "", outcome: "", part: "", confidence: 0, text: "" };
+  const labelled = explained.graphs.some((graph) => graph.known.some((value) => value !== null));
+  const anyUnknown = explained.graphs.some((graph) => graph.known.includes(null));
+  const orders = { size: ["smallest first", numNodes], ...ORDERS[explained.task] };
+  const filters = {}; // by name: whether a graph passes
   let order = "given", view = firstView(), chosen = [], numShown = 0;
-  const grid = html("ul.gallery"), count = html("p.count", { "aria-live": "polite" });
+  const grid = html("ul.gallery"), count = html("p.count", { "aria-live": "polite" }), lead = html("p.lead");
   const more = html("button.button.more", { type: "button", onclick: () => showMore() }, "Show more");
-  const confidence = (graph) => Math.max(...graph.probabilities);
-  const outcome = (graph) => (graph.class === predictedClass(graph) ? "correct" : "wrong");
-  const orders = {
-    confident: (a, b) => confidence(b) - confidence(a), unsure: (a, b) => confidence(a) - confidence(b),
-    size: (a, b) => numNodes(a) - numNodes(b),
-  };
 
   function refresh() {
-    const matches = (name, value) => filter[name] === "" || filter[name] === String(value);
-    chosen = explained.graphs.filter((graph) => matches("class", graph.class) && matches("part", graph.part)
-      && matches("predicted", predictedClass(graph)) && matches("outcome", outcome(graph))
-      && confidence(graph) >= 10 * filter.confidence && graph.id.toLowerCase().includes(filter.text));
-    if (orders[order]) chosen.sort(orders[order]);
+    chosen = explained.graphs.filter((graph) => Object.values(filters).every((passes) => passes(graph)));
+    if (orders[order]) {
+      const by = orders[order][1];
+      chosen.sort((a, b) => (by(a) ?? Infinity) - (by(b) ?? Infinity) || 0);
+    }
     const { graphs, total } = explained;
     const sample = graphs.length < total ? `, a random sample of ${total.toLocaleString("en")}` : "";
     count.textContent = `${chosen.length} of ${graphs.length} graphs${sample}`;
+    lead.textContent = `${successText()}${activationText()}${hint()}`;
     grid.replaceChildren();
     numShown = 0;
     showMore();
   }
   function showMore() {
     const next = chosen.slice(numShown, numShown + PAGE_SIZE);
-    grid.append(...next.map((graph) => html("li", {}, thumbnail(graph))));
+    grid.append(...next.map((graph) => html("li", {}, thumbnail(graph, view, labelled, () => chosen))));
     numShown += PAGE_SIZE;
     more.hidden = numShown >= chosen.length;
   }
-  function thumbnail(graph) {
-    const predicted = predictedClass(graph), labelled = graph.class >= 0;
-    const badge = labelled ? html(`span.${outcome(graph)}`, {}, outcome(graph)) : null;
-    const known = labelled ? `class ${className(graph.class)}, ` : "";
-    const label = `graph ${graph.id}, ${known}predicted ${className(predicted)}`;
-    const prediction = [className(predicted), percent(confidence(graph) / 1000)];
-    return html("button.thumb", { type: "button", "aria-label": label, onclick: () => openGraph(graph, chosen, view) },
-      drawGraph(graph, view), html("span.line", {}, html("strong", {}, graph.id), badge),
-      html("span.line", {}, ...prediction.map((text) => html("span", {}, text))));
-  }
 
-  const select = (name, title, entries, choose) => {
+  const menu = (name, title, entries, choose, selected = "") => {
     const onchange = (event) => { choose(event.target.value); refresh(); };
-    const options = entries.map(([value, text]) => html("option", { value }, text));
+    const options = entries.map(([value, text]) =>
+      html("option", { value, selected: value === selected ? "" : null }, text));
     return html("label", {}, title, html("select", { name, onchange }, ...options));
   };
-  const filterBy = (name, title, any, entries) =>
-    select(name, title, [["", any], ...entries], (value) => { filter[name] = value; });
-  const classes = explained.class_names.map((name, number) => [String(number), name]);
-  const labelled = explained.graphs.some((graph) => graph.class >= 0);
-  const parts = explained.parts.map((name, number) => [String(number), name]);
-  const outcomes = [["correct", "correct"], ["wrong", "wrong"]];
-  const confidenceText = html("span", {}, "any confidence");
-  const setConfidence = (event) => {
-    filter.confidence = +event.target.value;
-    confidenceText.textContent = filter.confidence ? `at least ${filter.confidence} % confident` : "any confidence";
+  const filterBy = (name, title, any, entries, valueOf) => menu(name, title, [["", any], ...entries], (value) => {
+    filters[name] = (graph) => value === "" || value === String(valueOf(graph));
+  });
+  const numberBox = (name, title, passes) => {
+    const oninput = (event) => {
+      const limit = event.target.value === "" ? null : +event.target.value;
+      filters[name] = (graph) => limit === null || passes(graph, limit);
+      refresh();
+    };
+    return html("label", {}, title, html("input", { type: "number", step: "any", name, oninput }));
+  };
+  const what = isNumbers ? "Number" : "Label";
+  const values = (isClasses ? outputs : [[1, "yes"], [0, "no"]]).map(([value, text]) => [String(value), text]);
+  const unknown = isClasses ? [] : [["null", "unknown"]];
+  const outcomes = ["correct", "wrong", ...(isClasses ? [] : ["unknown"])].map((name) => [name, name]);
+  const parts = explained.parts.map((name, part) => [String(part), name]);
+  const offered = Object.entries(orders).filter(([name]) => labelled || !NEED_KNOWN.includes(name));
+  const find = (event) => {
+    const text = event.target.value.toLowerCase();
+    filters.text = (graph) => graph.id.toLowerCase().includes(text);
     refresh();
   };
-  const setText = (event) => { filter.text = event.target.value.toLowerCase(); refresh(); };
-  const setView = (value) => { view = value === "positions" ? value : +value; };
-  const controls = html("form.filters", { onsubmit: (event) => event.preventDefault() },
-    select("view", "Colour", viewNames("positions", "activation"), setView),
-    labelled ? filterBy("class", "Class", "any", classes) : null,
-    filterBy("predicted", "Predicted", "any", classes),
-    labelled ? filterBy("outcome", "Prediction", "correct or wrong", outcomes) : null,
-    parts.length ? filterBy("part", "Part", "any", parts) : null,
-    html("label", {}, confidenceText, html("input", { type: "range", min: 0, max: 100, value: 0,
-      "aria-label": "lowest confidence in percent", oninput: setConfidence })),
-    select("order", "Order", [["given", "as given"], ["confident", "most confident first"],
-      ["unsure", "least confident first"], ["size", "smallest first"]], (value) => { order = value; }),
-    html("label", {}, "Name", html("input", { type: "search", placeholder: "find a graph", oninput: setText })));
-  const accuracy = Object.entries(explained.accuracy).map(([name, share]) => `${name} ${percent(share, 1)}`).join(", ");
-  const positions = explained.colours.length ? "its positions, " : "";
-  const hint = `Open a graph to see ${positions}the activation for each class and the predicted probabilities.`;
-  addSection("graphs", "Graphs", accuracy ? `Accuracy: ${accuracy}. ${hint}` : hint, controls, count, grid, more);
+  const targetMenu = !isClasses && outputs.length > 1
+    ? menu("target", what, outputs, (value) => setTarget(+value), target) : null;
+  const viewMenu = menu("view", "Colour", viewNames("positions", "activation"), (value) => {
+    view = viewOf(value);
+    if (view !== "positions") setTarget(view);
+  });
+  const controls = html("form.filters", { onsubmit: (event) => event.preventDefault() }, targetMenu, viewMenu,
+    ...(isNumbers ? [
+      numberBox("from", "Predicted at least", (graph, limit) => predictedValue(graph) >= limit),
+      numberBox("to", "Predicted at most", (graph, limit) => predictedValue(graph) <= limit),
+      labelled ? numberBox("error", "Error at least", (graph, limit) => (error(graph) ?? -1) >= limit) : null,
+      labelled && anyUnknown ? filterBy("known", "Value", "known or unknown", [["true", "known"], ["false", "unknown"]],
+        (graph) => knownValue(graph) !== null) : null,
+    ] : [
+      labelled ? filterBy("known", isClasses ? "Class" : "Known", "any", [...values, ...unknown], knownValue) : null,
+      filterBy("predicted", "Predicted", "any", values, predictedValue),
+      labelled ? filterBy("outcome", "Prediction", "correct or wrong", outcomes, outcome) : null,
+    ]),
+    parts.length ? filterBy("part", "Part", "any", parts, (graph) => graph.part) : null,
+    isNumbers ? null : probabilitySlider(filters, refresh),
+    menu("order", "Order", [["given", "as given"], ...offered.map(([name, [text]]) => [name, text])],
+      (value) => { order = value; }),
+    html("label", {}, "Name", html("input", { type: "search", placeholder: "find a graph", oninput: find })));
+  targetListeners.push(() => {
+    if (targetMenu) targetMenu.querySelector("select").value = String(target);
+    if (view !== "positions") view = target;
+    viewMenu.querySelector("select").value = String(view);
+    refresh();
+  });
+  addSection("graphs", "Graphs", null, lead, controls, count, grid, more);
   refresh();
 }
-// The views as [value, text] entries for a menu or buttons.
-function viewNames(positions, activation) {
-  const classes = explained.class_names.map((name, number) => [number, `${activation}: ${name}`]);
-  return explained.colours.length ? [["positions", positions], ...classes] : classes;
+function hint() {
+  const positions = explained.colours.length ? "its positions, " : "";
+  const each = isClasses ? "the activation for each class" : "activations";
+  return `Open a graph to see ${positions}${each} and ${isNumbers ? "all numbers" : "the predicted probabilities"}.`;
 }
+function thumbnail(graph, view, labelled, among) {
+  const name = isClasses ? "" : `${outputName(target)} `;
+  const known = labelled ? `${isClasses ? "class" : "known"} ${valueText(knownValue(graph))}, ` : "";
+  const label = `graph ${graph.id}, ${name}${known}predicted ${valueText(predictedValue(graph))}`;
+  const onclick = () => openGraph(graph, among(), view);
+  return html("button.thumb", { type: "button", "aria-label": label, onclick }, drawGraph(graph, view),
+    html("span.line", {}, html("strong", {}, graph.id), labelled ? badge(graph) : null),
+    html("span.line", {}, ...prediction(graph).map((text) => html("span", {}, text))));
+}
+function badge(graph) {
+  if (!isNumbers) return html(`span.${outcome(graph)}`, {}, outcome(graph));
+  return html("span.error", {}, error(graph) === null ? "unknown" : `error ${number(error(graph))}`);
+}
+// What is predicted, as two texts.
+function prediction(graph) {
+  if (isClasses) return [valueText(predictedValue(graph)), percent(probability(graph) / 1000)];
+  const predicted = isNumbers ? number(predictedValue(graph)) : percent(probability(graph) / 1000);
+  return [predicted, knownValue(graph) === null ? "" : `known: ${valueText(knownValue(graph))}`];
+}
+// The lowest confidence in the predicted class, or the lowest probability of the label.
+function probabilitySlider(filters, refresh) {
+  const [any, some, label] = isClasses
+    ? ["any confidence", (limit) => `at least ${limit} % confident`, "lowest confidence in percent"]
+    : ["any probability", (limit) => `probability at least ${limit} %`, "lowest probability in percent"];
+  const text = html("span", {}, any);
+  const oninput = (event) => {
+    const limit = +event.target.value;
+    filters.probability = (graph) => probability(graph) >= 10 * limit;
+    text.textContent = limit ? some(limit) : any;
+    refresh();
+  };
+  const range = html("input", { type: "range", min: 0, max: 100, value: 0, "aria-label": label, oninput });
+  return html("label", {}, text, range);
+}
+// The views as [value, text] entries for a menu or buttons, and a view from the value of a menu.
+function viewNames(positions, activation) {
+  const activations = outputs.map(([output, name]) => [output, `${activation}: ${name}`]);
+  return explained.colours.length ? [["positions", positions], ...activations] : activations;
+}
+const viewOf = (value) => (value === "positions" ? value : +value);

@@ -1,6 +1,5 @@
-// A view is "positions", or the number of a class: then the nodes are coloured by their activation for that class.
-const firstView = () => (explained.colours.length ? "positions" : 0);
-const predictedClass = (graph) => graph.probabilities.indexOf(Math.max(...graph.probabilities));
+// A view is "positions", or the number of an output: then the nodes are coloured by their activation for that output.
+const firstView = () => (explained.colours.length ? "positions" : target);
 const numNodes = (graph) => graph.coordinates.length / 2;
 
 // Draws a graph. focus: a node to circle; neighbourhood: nodes to zoom in on; tooltips: whether nodes have them.
@@ -63,13 +62,14 @@ function nodeTooltip(graph, node) {
     const position = graph.positions[node], cost = (graph.costs[node] / 1000).toFixed(3);
     lines.push(position < 0 ? "dropped by pooling" : `position ${position}, cost ${cost}`);
   }
-  graph.activations.forEach((values, number) => {
-    const value = (values[node] / 100) * graph.largest_activation;
-    lines.push(`activation, ${className(number)}: ${value.toPrecision(3)}`);
-  });
+  for (const [output, name] of isClasses ? outputs : [[target, outputName(target)]]) {
+    const value = (graph.activations[output][node] / 100) * graph.largest_activation[output];
+    lines.push(`activation, ${name}: ${value.toPrecision(2)}`);
+  }
   return lines.join("\n");
 }
 function viewLegend(view) {
   if (view === "positions") return legend(explained.colours.map((colour, k) => [colour, `position ${k}`]));
-  return legend([["var(--for)", `for ${className(view)}`], ["var(--against)", `against ${className(view)}`]]);
+  const [more, less] = isNumbers ? ["raises", "lowers"] : ["for", "against"];
+  return legend([["var(--for)", `${more} ${outputName(view)}`], ["var(--against)", `${less} ${outputName(view)}`]]);
 }

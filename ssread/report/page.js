@@ -1,6 +1,7 @@
 function addNotes() {
   const notes = explained ? explained.notes : [];
-  document.getElementById("main").append(...notes.map((text) => html("section", {}, html("p.lead", {}, text))));
+  if (!notes.length) return;
+  document.getElementById("main").append(html("section.notes", {}, ...notes.map((text) => html("p.lead", {}, text))));
 }
 function addSettings() {
   const lists = [data.settings, data.versions].map(Object.entries).filter((entries) => entries.length);

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["render_page", "script_json", "write_page"]
 
 #: In the order in which they are run.
-SCRIPTS = ("elements", "graph", "comparison", "curves", "positions", "gallery", "dialog", "map", "page")
+SCRIPTS = ("elements", "outputs", "graph", "comparison", "curves", "positions", "gallery", "dialog", "map", "page")
 
 
 def render_page(

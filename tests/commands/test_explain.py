@@ -5,13 +5,14 @@ import re
 from pathlib import Path
 
 import pytest
+from helpers.small_models import untrained
 from typer.testing import CliRunner
 
 from ssread.apply.features import Features
 from ssread.apply.trained_model import TrainedModel
 from ssread.apply.training import describe_data
 from ssread.cli import app
-from ssread.data import GraphSet, planted
+from ssread.data import GraphSet, load, planted
 from ssread.models import model_for
 
 
@@ -40,7 +41,7 @@ def test_a_model_and_graphs_give_a_page_and_pictures(tmp_path, graphs_file, read
     page, figures = tmp_path / "page.html", tmp_path / "figures"
     code, output = run("explain", model, graphs_file, "-o", page, "--figures", figures)
     assert code == 0, output
-    data = json.loads(re.search(r'id="data">(.*?)</script>', page.read_text(), re.DOTALL)[1])
+    data = data_of(page)
     assert data["explained"]["total"] == 4
     assert data["settings"]["trained on"] == "planted"
     names = {path.name for path in figures.iterdir()}
@@ -49,6 +50,43 @@ def test_a_model_and_graphs_give_a_page_and_pictures(tmp_path, graphs_file, read
     before = {path: path.read_bytes() for path in figures.rglob("*.*g")}
     assert run("explain", model, graphs_file, "-o", page, "--figures", figures)[0] == 0
     assert before == {path: path.read_bytes() for path in figures.rglob("*.*g")}
+
+
+def data_of(page: Path) -> dict:
+    return json.loads(re.search(r'id="data">(.*?)</script>', page.read_text(), re.DOTALL)[1])
+
+
+@pytest.mark.parametrize(
+    ("label", "task", "values"),
+    [
+        ("toxic,bitter", "multilabel", ["1,0", "0,1", "1,", "0,1"]),
+        ("mass", "regression", ["1", "2", "3", "4"]),
+        ("kind", "classification", ["1", "0", "1", "0"]),
+    ],
+)
+def test_molecules_of_every_task_are_compared_with_what_is_known(tmp_path, label, task, values):
+    pytest.importorskip("rdkit")
+    rows = [f"{smiles},{value}" for smiles, value in zip(["CCO", "CCC", "C=O", "c1ccccc1"], values, strict=True)]
+    (tmp_path / "all.csv").write_text("\n".join([f"smiles,{label}", *rows]) + "\n")
+    (tmp_path / "some.csv").write_text("\n".join([f"smiles,{label}", *rows[:2]]) + "\n")
+    graphs = load(tmp_path / "all.csv", label=label, task=task)
+    model = untrained(graphs, 2)
+    model.summary["data"] = describe_data(graphs)
+    model.save(tmp_path / "model")
+    page = tmp_path / "page.html"
+    for name, trained_on in (("all", True), ("some", False)):
+        code, output = run("explain", tmp_path / "model", tmp_path / f"{name}.csv", "--label", label, "-o", page)
+        assert code == 0, output
+        explained = data_of(page)["explained"]
+        assert explained["trained_on"] is trained_on
+        assert explained["task"] == task
+        assert [record["known"] for record in explained["graphs"]][:2] == (
+            [[1], [0]] if task == "classification" else graphs.y[:2].tolist()
+        )
+        assert set(explained["success"]) == {"all graphs"}
+    code, output = run("explain", tmp_path / "model", tmp_path / "all.csv", "-o", page)
+    assert code == 0, output
+    assert data_of(page)["explained"]["success"] == {}
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ def test_a_card_summarizes_the_nodes_of_its_position():
         assert card.share == pytest.approx(float(members.double().mean()))
         with_members = [bool(part.any()) for part in members.split(test.node_counts.tolist())]
         assert card.graph_share == pytest.approx(sum(with_members) / len(test))
-        assert card.class_scores == pytest.approx(activations[members].mean(dim=0).tolist())
+        assert card.activations == pytest.approx(activations[members].mean(dim=0).tolist())
 
 
 def test_exemplars_are_nodes_of_the_position_from_different_graphs():

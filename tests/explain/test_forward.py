@@ -9,7 +9,8 @@ from ssread import SSReadClassifier, segment
 from ssread.data import planted
 from ssread.errors import InputError
 from ssread.explain import forward
-from ssread.explain.forward import classifier, forward_passes, node_vectors, probabilities
+from ssread.explain.forward import classifier, forward_passes, node_vectors
+from ssread.explain.outputs import predictions
 from ssread.models import ARCHITECTURES, model_for
 
 GRAPHS = planted(6, seed=3, feature_noise=0.3)
@@ -41,24 +42,24 @@ def test_a_node_has_a_row_of_its_own_graph_or_none(name):
 @pytest.mark.parametrize("name", ARCHITECTURES)
 def test_the_number_of_graphs_per_pass_makes_no_difference(name, monkeypatch):
     model = model_for(GRAPHS, name)
-    at_once = probabilities(model, GRAPHS), node_vectors(model, GRAPHS)
+    at_once = predictions(model, GRAPHS), node_vectors(model, GRAPHS)
     monkeypatch.setattr(forward, "NODES_PER_PASS", 1)
     assert len(list(forward_passes(model, GRAPHS))) == len(GRAPHS)
-    one_by_one = probabilities(model, GRAPHS), node_vectors(model, GRAPHS)
+    one_by_one = predictions(model, GRAPHS), node_vectors(model, GRAPHS)
     for one, other in zip(at_once, one_by_one, strict=True):
         assert torch.allclose(one, other, atol=1e-5)
 
 
-def test_probabilities_and_vectors_are_those_of_the_model():
+def test_predictions_and_vectors_are_those_of_the_model():
     model = model_for(GRAPHS, "gcn").eval()
     batch = GRAPHS.batch(range(len(GRAPHS)))
-    assert torch.allclose(probabilities(model, GRAPHS), model(batch).softmax(dim=1), atol=1e-6)
+    assert torch.allclose(predictions(model, GRAPHS), model(batch).softmax(dim=1), atol=1e-6)
     assert torch.allclose(node_vectors(model, GRAPHS), model.encode(batch), atol=1e-6)
 
 
 def test_without_graphs_the_results_are_empty():
     model = model_for(GRAPHS, "gcn", hidden_channels=8)
-    assert probabilities(model, GRAPHS[:0]).shape == (0, 2)
+    assert predictions(model, GRAPHS[:0]).shape == (0, 2)
     assert node_vectors(model, GRAPHS[:0]).shape == (0, 8)
 
 
@@ -76,7 +77,7 @@ def test_a_classifier_is_found_in_trained_models_their_folders_and_estimators(tm
     ensemble = untrained(GRAPHS, members=2)
     assert classifier(ensemble) is classifier(ensemble.models[0]) is ensemble.models[0]
     ensemble.save(tmp_path / "model")
-    assert torch.equal(probabilities(tmp_path / "model", GRAPHS), probabilities(ensemble, GRAPHS))
+    assert torch.equal(predictions(tmp_path / "model", GRAPHS), predictions(ensemble, GRAPHS))
     estimator = SSReadClassifier()
     estimator.model_ = ensemble
     assert classifier(estimator) is ensemble.models[0]

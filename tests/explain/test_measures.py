@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
 from ssread.data import planted
-from ssread.explain import activation, probabilities
+from ssread.explain import activation, predictions
 from ssread.explain.measures import agreement, fidelity, induced_subgraphs, localisation
 from ssread.models import model_for
 
@@ -80,8 +80,8 @@ def test_fidelity_compares_the_whole_graph_with_an_empty_one_when_all_nodes_are_
     model = model_for(graphs, "gcn").eval()
     scores = torch.rand(graphs.x.size(0))
     target = torch.zeros(4, dtype=torch.long)
-    whole = probabilities(model, graphs)[:, 0]
-    empty = probabilities(model, induced_subgraphs(graphs, torch.zeros(graphs.x.size(0), dtype=torch.bool)))[:, 0]
+    whole = predictions(model, graphs)[:, 0]
+    empty = predictions(model, induced_subgraphs(graphs, torch.zeros(graphs.x.size(0), dtype=torch.bool)))[:, 0]
     every = fidelity(model, graphs, scores, target, graphs.node_counts)
     assert torch.allclose(every.plus, whole - empty)
     assert torch.allclose(every.minus, torch.zeros(4), atol=1e-6)

@@ -44,3 +44,11 @@ def test_molecules_have_functional_groups_where_rdkit_is_installed(monkeypatch):
     assert node_facts(graphs)["amino group"].tolist() == [False, False, True] + [False] * 7
     monkeypatch.setitem(__import__("sys").modules, "rdkit", None)
     assert not any(name.endswith("group") for name in node_facts(graphs))
+
+
+def test_a_feature_that_says_the_same_as_a_fact_is_left_out():
+    pytest.importorskip("rdkit")
+    facts = node_facts(from_smiles(["c1ccccc1CC", "CCO"]))
+    assert "in a ring" in facts
+    assert "2 neighbours" in facts
+    assert not {"type ring", "neighbours 2"} & set(facts)

@@ -5,7 +5,7 @@ import torch
 from torch_geometric.explain import Explainer
 
 from ssread.data import planted
-from ssread.explain import ActivationExplainer, activation, probabilities
+from ssread.explain import ActivationExplainer, activation, predictions
 from ssread.models import model_for
 
 GRAPHS = planted(4, seed=6)
@@ -20,7 +20,7 @@ def test_the_mask_is_the_positive_activation_of_the_predicted_class(readout):
     )
     batch = GRAPHS.batch(range(4))
     explanation = explainer(batch.x, batch.edge_index, batch=batch.batch, batch_size=4)
-    predicted = probabilities(model, GRAPHS).argmax(dim=1)
+    predicted = predictions(model, GRAPHS).argmax(dim=1)
     assert torch.allclose(explanation.node_mask.squeeze(1), activation(model, GRAPHS, predicted).relu())
     of_graph_2 = explainer(batch.x, batch.edge_index, index=2, batch=batch.batch, batch_size=4)
     assert of_graph_2.node_mask[batch.batch != 2].eq(0).all()

@@ -5,7 +5,7 @@ import torch
 
 from ssread.data import planted
 from ssread.errors import InputError
-from ssread.explain import probabilities
+from ssread.explain import predictions
 from ssread.explain.retrain import trained_model, trained_models
 from ssread.train import Run, Training, train
 from ssread.train.fit import fold_of_run
@@ -15,9 +15,9 @@ RUNS = [Run({"name": "gcn", "hidden_channels": 8}, seed, 0, 4) for seed in range
 SHORT = Training(epochs=4, batch_size=16)
 
 
-def test_a_model_predicts_the_probabilities_of_its_result(device):
+def test_a_model_predicts_the_predictions_of_its_result(device):
     for run, (model, result) in zip(RUNS, trained_models(GRAPHS, RUNS, SHORT, device), strict=True):
-        predicted = probabilities(model, GRAPHS[fold_of_run(GRAPHS, run).test])
+        predicted = predictions(model, GRAPHS[fold_of_run(GRAPHS, run).test])
         assert torch.allclose(predicted, torch.from_numpy(result.test_predictions), atol=1e-4)
 
 

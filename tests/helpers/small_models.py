@@ -23,7 +23,7 @@ def untrained(graphs: GraphSet, members: int = 1, **arguments: object) -> Traine
         model = model_for(graphs, **settings)
         model.train()(graphs.batch(slice(None)))
         models.append(model)
-    return TrainedModel(models, list(graphs.class_names), Features.of(graphs))
+    return TrainedModel(models, list(graphs.output_names), Features.of(graphs), task=graphs.task)
 
 
 def graphs(number: int = 40) -> GraphSet:

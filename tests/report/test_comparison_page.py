@@ -61,7 +61,7 @@ def test_the_model_on_the_page_is_the_one_that_was_compared(compared, page_with)
     assert [curve["runs"] for curve in data["curves"]] == [2, 2]
     assert data["settings"]["trained with"] == "seed 0, fold 0 of 2"
     table = store.table().query("readout == 'ssread' and fold == 0")
-    assert data["explained"]["accuracy"]["test"] == pytest.approx(table["test_accuracy"].item())
+    assert data["explained"]["success"]["test"] == [f"accuracy {100 * table['test_accuracy'].item():.1f} %"]
     assert data["explained"]["notes"] == []
 
 

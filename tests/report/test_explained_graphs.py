@@ -3,11 +3,16 @@
 import time
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
+from helpers.labelled_graphs import NAMES, labelled
+from helpers.small_models import untrained
 
 from ssread.data import planted
-from ssread.explain import activation, positions, probabilities
+from ssread.explain import activation, positions, predictions
+from ssread.explain.meanings import describe_positions
+from ssread.metrics import each
 from ssread.models import ARCHITECTURES, model_for
 from ssread.report import explain_graphs
 from ssread.report.explained_graphs import MAX_GRAPHS, MAX_NODES, sample_graphs
@@ -23,13 +28,15 @@ def test_records_hold_the_numbers_of_the_model(name):
     aligned, activations = positions(model, GRAPHS).position.split(sizes), activation(model, GRAPHS).split(sizes)
     for number, record in enumerate(explained.graphs):
         assert record["id"] == GRAPHS.ids[number]
-        assert record["class"] == GRAPHS.y[number]
-        assert record["probabilities"] == (1000 * probabilities(model, GRAPHS)[number]).round().int().tolist()
+        assert record["known"] == [GRAPHS.y[number]]
+        assert record["predicted"] == [predictions(model, GRAPHS)[number].argmax()]
+        assert record["probabilities"] == (1000 * predictions(model, GRAPHS)[number]).round().int().tolist()
         assert record["positions"] == aligned[number].tolist()
         assert len(record["coordinates"]) == 2 * sizes[number]
         assert len(record["bonds"]) == 3 * int(GRAPHS.edge_counts[number]) // 2
-        scaled = torch.tensor(record["activations"]).T * record["largest_activation"] / 100
-        assert torch.allclose(scaled, activations[number], atol=0.006 * record["largest_activation"])
+        largest = torch.tensor(record["largest_activation"])
+        scaled = torch.tensor(record["activations"]).T * largest / 100
+        assert torch.allclose(scaled, activations[number], atol=0.006 * float(largest.max()))
     assert explained.total == len(explained.graphs) == 5
     assert len(explained.atlas) == len(explained.colours) == len(explained.map["prototypes"]) // 2 == 4
 
@@ -42,11 +49,15 @@ def test_points_of_the_map_are_nodes_of_graphs_on_the_page():
 
 def test_accuracy_is_that_of_each_part():
     model = model_for(GRAPHS, "gcn")
-    correct = (probabilities(model, GRAPHS).argmax(dim=1) == GRAPHS.y).double()
-    assert explain_graphs(model, GRAPHS).accuracy == {"all graphs": pytest.approx(float(correct.mean()))}
+    correct = (predictions(model, GRAPHS).argmax(dim=1) == GRAPHS.y).double()
+
+    def text(ids):
+        return [f"accuracy {100 * float(correct[ids].mean()):.1f} %"]
+
+    assert explain_graphs(model, GRAPHS).success == {"all graphs": text(slice(None))}
     parts = {"training": torch.tensor([0, 3, 4]), "validation": torch.tensor([], dtype=torch.long)}
     explained = explain_graphs(model, GRAPHS, parts={**parts, "test": torch.tensor([1])})
-    assert explained.accuracy == {"training": pytest.approx(float(correct[[0, 3, 4]].mean())), "test": correct[1]}
+    assert explained.success == {"training": text([0, 3, 4]), "test": text([1])}
     assert [record["part"] for record in explained.graphs] == [0, 2, -1, 0, 0]
 
 
@@ -61,11 +72,81 @@ def test_a_model_with_the_global_readout_shows_activations_and_a_note():
 def test_without_labels_there_is_no_accuracy_and_without_graphs_a_note():
     model = model_for(GRAPHS, "gcn")
     explained = explain_graphs(model, replace(GRAPHS, y=None))
-    assert explained.accuracy == {}
-    assert {record["class"] for record in explained.graphs} == {-1}
+    assert explained.success == {}
+    assert all(record["known"] == [] for record in explained.graphs)
     explained = explain_graphs(model, GRAPHS[:0])
     assert explained.graphs == []
     assert explained.notes == ["The dataset has no graphs."]
+
+
+def test_labels_are_shown_with_their_probabilities_and_unknown_ones_as_unknown():
+    graphs = labelled("multilabel", 12)
+    model = untrained(graphs)
+    explained = explain_graphs(model, graphs)
+    probabilities = predictions(model, graphs)
+    assert explained.task == "multilabel"
+    assert explained.output_names == list(NAMES)
+    for number, record in enumerate(explained.graphs):
+        assert record["known"] == [graphs.y[number, 0], None if number % 3 == 0 else graphs.y[number, 1]]
+        assert record["predicted"] == (probabilities[number] > 0.5).int().tolist()
+    accuracy = each("accuracy", graphs.y.numpy(), probabilities.numpy())
+    for text, share in zip(explained.success["all graphs"], accuracy, strict=True):
+        assert f"accuracy {100 * share:.1f} %" in text
+
+
+@pytest.mark.parametrize(("aggr", "adds_up"), [("sum", True), ("mean", True), ("max", True), ("attention", False)])
+def test_numbers_are_shown_in_their_unit(aggr, adds_up):
+    graphs = labelled("regression", 12)
+    model = untrained(graphs, 2, aggr=aggr)
+    for member in model.models:
+        member.head[-1].mean.copy_(torch.tensor([-0.5, 170.0]))
+        member.head[-1].scale.copy_(torch.tensor([0.5, 12.0]))
+    explained = explain_graphs(model, graphs)
+    predicted = predictions(model, graphs)
+    sizes = graphs.node_counts.tolist()
+    for record, numbers, activations in zip(
+        explained.graphs, predicted, activation(model, graphs).split(sizes), strict=True
+    ):
+        assert record["predicted"] == pytest.approx(numbers.tolist(), rel=1e-4)
+        assert record["largest_activation"] == pytest.approx(activations.abs().amax(0).tolist(), rel=1e-4)
+        assert max(map(max, np.abs(record["activations"]))) == 100
+        if adds_up:
+            rest = float(numbers[1]) - explained.without_nodes[1]
+            assert float(activations[:, 1].sum()) == pytest.approx(rest, abs=0.01)
+    assert len(explained.without_nodes) == 2 * adds_up
+    (error,) = [text for text in explained.success["all graphs"][1].split(", ") if "mean absolute" in text]
+    assert float(error.split()[-1]) == pytest.approx(each("mae", graphs.y.numpy(), predicted.numpy())[1], rel=1e-2)
+
+
+def test_an_ensemble_is_explained_as_a_whole():
+    model = untrained(GRAPHS, members=3)
+    explained = explain_graphs(model, GRAPHS)
+    assert [record["predicted"][0] for record in explained.graphs] == model.predictions(GRAPHS).argmax(dim=1).tolist()
+    assert any("the mean over 3 models; positions are those of the first member" in note for note in explained.notes)
+    assert not explain_graphs(untrained(GRAPHS), GRAPHS).notes
+
+
+def test_classes_that_are_called_by_numbers_are_spelt_out():
+    numbered = replace(GRAPHS, class_names=("0", "1"))
+    assert explain_graphs(model_for(GRAPHS, "gcn"), numbered).output_names == ["class 0", "class 1"]
+
+
+def test_labels_of_another_kind_are_not_compared():
+    model = untrained(GRAPHS)
+    explained = explain_graphs(model, replace(GRAPHS, class_names=("tree", "house")))
+    assert [record["known"] for record in explained.graphs] == [[None if y == 0 else 0] for y in GRAPHS.y.tolist()]
+    assert any("does not predict tree" in note for note in explained.notes)
+
+
+def test_meanings_of_positions_come_from_the_model_where_it_has_them():
+    model = untrained(GRAPHS)
+    assert not explain_graphs(model, GRAPHS[:3]).stored_meanings
+    model.summary["positions"] = describe_positions(model, GRAPHS)
+    explained = explain_graphs(model, GRAPHS[:3])
+    assert explained.stored_meanings
+    assert [list(card.activations) for card in explained.atlas] == [
+        meaning["activations"] for meaning in model.summary["positions"]
+    ]
 
 
 @pytest.mark.slow

@@ -32,7 +32,7 @@ def test_names_from_the_data_cannot_leave_the_folder(tmp_path):
 
 def test_only_the_first_graphs_are_drawn(tmp_path, monkeypatch):
     monkeypatch.setattr(figures, "MAX_GRAPHS", 1)
-    files = write_figures(model_for(GRAPHS, "gcn", readout="global"), GRAPHS, tmp_path, ["a", "b"])
+    files = write_figures(model_for(GRAPHS, "gcn", readout="global"), replace(GRAPHS, class_names=("a", "b")), tmp_path)
     drawn = {path.name for path in files if path.parent.name == "graphs"}
     assert drawn == {"00-0-activation-a.svg", "00-0-activation-b.svg"}
 

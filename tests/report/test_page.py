@@ -28,7 +28,7 @@ def test_text_from_the_data_is_escaped_everywhere():
     assert text.count("<script") == 2
     assert text.count("</script>") == 2
     assert "<title>A page about &lt;script&gt;" in text
-    assert page_data(text)["explained"]["class_names"] == [NASTY, "</script>"]
+    assert page_data(text)["explained"]["output_names"] == [NASTY, "</script>"]
 
 
 def test_it_needs_no_network():
