@@ -13,7 +13,16 @@ from ssread.metrics import check_metric
 from ssread.models.architectures import check_readout, find_architecture
 from ssread.train.runs import Training
 
-__all__ = ["FORMATS", "TABLES", "VECTORS", "check_ending", "check_training", "check_use", "export_path"]
+__all__ = [
+    "FORMATS",
+    "TABLES",
+    "VECTORS",
+    "check_coverage",
+    "check_ending",
+    "check_training",
+    "check_use",
+    "export_path",
+]
 
 #: Endings of the files that predictions and vectors are written to.
 TABLES = (".csv", ".parquet")
@@ -56,11 +65,25 @@ def check_training(
     refuse_existing(Path(out))
 
 
-def check_use(model: Path, out: Path, endings: tuple[str, ...], workers: int | None) -> None:
+def check_use(
+    model: Path, out: Path, endings: tuple[str, ...], workers: int | None, coverage: float | None = None
+) -> None:
     """Raises an ``InputError`` unless a folder holds a model and its results can be written to a file of this name."""
     check_ending(out, endings)
     check_workers(workers)
-    read_config(model)
+    check_coverage(coverage, calibrated=read_config(model).get("calibration") is not None)
+
+
+def check_coverage(coverage: float | None, calibrated: bool) -> None:
+    """Raises an ``InputError`` unless sets or intervals of this coverage can be given, or none are asked for."""
+    if coverage is None:
+        return
+    if not 0 < coverage < 1:
+        raise InputError(f"coverage must lie between 0 and 1, such as 0.9, but {coverage} was given.")
+    if not calibrated:
+        raise InputError(
+            "The model has no calibration, so that no coverage can be promised: train it again with ssread train."
+        )
 
 
 def check_ending(path: Path, endings: tuple[str, ...] = TABLES) -> None:

@@ -16,6 +16,7 @@ from ssread.apply.checks import export_path
 from ssread.apply.streaming import Model, as_model
 from ssread.apply.trained_model import TrainedModel
 from ssread.common.files import replacing
+from ssread.data.task_names import REGRESSION
 from ssread.errors import InputError, missing_extra
 from ssread.models.classifier import GraphClassifier
 
@@ -32,13 +33,16 @@ class Exportable(nn.Module):
 
     Inputs: ``x`` [N, F]; ``edge_index`` [2, E]; ``edge_attr`` [E, D] if the model was trained with edge features;
     ``batch`` [N], the graph of every node; ``graphs`` [B], the numbers 0, 1, ... (its length is the number of graphs).
-    Outputs: ``probabilities`` [B, C], the mean over the members, and ``positions`` [N], the first member's structural
-    position of every node (if the encoder pools: of every row that the readout gets).
+    Outputs: ``probabilities`` [B, outputs] of classes or labels, or ``numbers`` [B, outputs], which is what
+    :meth:`ssread.apply.TrainedModel.predictions` returns, calibration included; and ``positions`` [N], the first
+    member's structural position of every node (if the encoder pools: of every row that the readout gets).
     """
 
     def __init__(self, model: TrainedModel):
         super().__init__()
         self.members = nn.ModuleList(model.models)
+        self.model = model
+        self.output_names = ("numbers" if model.task == REGRESSION else "probabilities", "positions")
 
     def forward(self, x: Tensor, edge_index: Tensor, *rest: Tensor) -> tuple[Tensor, Tensor]:
         """See the class."""
@@ -46,8 +50,7 @@ class Exportable(nn.Module):
         attributes = edge_attr[0] if edge_attr else None
         members = cast("list[GraphClassifier]", self.members)
         outputs = [member.run(x, edge_index, batch, attributes, graphs.numel()) for member in members]
-        probabilities = torch.stack([output.logits.softmax(-1) for output in outputs]).mean(dim=0)
-        return probabilities, outputs[0].reading.positions
+        return self.model.together(self.model.of_members(outputs)), outputs[0].reading.positions
 
 
 def export(model: Model, format: str = "onnx", out: str | os.PathLike[str] | None = None) -> Path:
@@ -129,7 +132,7 @@ def _write_onnx(model: TrainedModel, module: Exportable, path: Path) -> RunFile:
         verbose=False,
         input_names=names,
         custom_translation_table={torch.ops.aten.sort.stable: _stable_sort},
-        output_names=["probabilities", "positions"],
+        output_names=list(module.output_names),
     )
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
 
@@ -159,13 +162,21 @@ def _check(model: TrainedModel, module: Exportable, run: RunFile) -> None:
         inputs = example_inputs(model, *sizes, seed=seed)
         with torch.no_grad():
             expected = module(*inputs.values())
-        for name, ours, theirs in zip(("probabilities", "positions"), expected, run(inputs), strict=True):
-            gap = float((ours.double() - theirs.double()).abs().max()) if ours.shape == theirs.shape else float("inf")
+        for name, ours, theirs in zip(module.output_names, expected, run(inputs), strict=True):
+            gap = _gap(ours.double(), theirs.double(), relative=name == "numbers")
             if not gap <= TOLERANCE:
                 raise InputError(
                     f"The {name} of the exported model differ from ours by {gap:.2g} for {sizes[0]} nodes in "
                     f"{sizes[2]} graphs. Nothing was written."
                 )
+
+
+def _gap(ours: Tensor, theirs: Tensor, relative: bool) -> float:
+    """The largest difference; of numbers, which have units, relative to the largest of each."""
+    if ours.shape != theirs.shape:
+        return float("inf")
+    unit = ours.abs().amax(dim=0).clamp(min=1e-30) if relative else 1
+    return float(((ours - theirs).abs() / unit).max())
 
 
 @contextmanager

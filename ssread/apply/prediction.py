@@ -1,22 +1,19 @@
-"""``ssread predict``: classes, probabilities, uncertainty and structural positions of new graphs."""
+"""``ssread predict``: what a model says about new graphs, how sure that is, and their structural positions."""
 
-import math
 import os
+from functools import partial
 from pathlib import Path
 from typing import Any, overload
 
-import numpy as np
 import pandas as pd
 import pyarrow
-import torch
-from torch import Tensor
 
-from ssread import segment
+from ssread.apply.checks import check_coverage
 from ssread.apply.chunks import Rows
 from ssread.apply.output_tables import RowsCallback, Written, table_of, with_progress, write_tables
-from ssread.apply.streaming import Model, stream
+from ssread.apply.prediction_columns import Evaluated, prediction_columns
+from ssread.apply.streaming import Model, as_model, stream
 from ssread.apply.trained_model import TrainedModel
-from ssread.readout import SSRead
 
 __all__ = ["predict", "prediction_table"]
 
@@ -27,6 +24,7 @@ def predict(
     data: Any,
     out: None = None,
     *,
+    coverage: float | None = None,
     workers: int | None = None,
     progress: RowsCallback = None,
     **options: Any,
@@ -39,6 +37,7 @@ def predict(
     data: Any,
     out: str | os.PathLike[str],
     *,
+    coverage: float | None = None,
     workers: int | None = None,
     progress: RowsCallback = None,
     **options: Any,
@@ -50,77 +49,50 @@ def predict(
     data: Any,
     out: str | os.PathLike[str] | None = None,
     *,
+    coverage: float | None = None,
     workers: int | None = None,
     progress: RowsCallback = None,
     **options: Any,
 ) -> pd.DataFrame | Written:
     """Predicts new graphs: a row for every row of the data, in the same order.
 
-    Columns: ``id``; ``smiles`` of molecules; ``class``, the most probable one; ``p(name)`` of every class, the mean
-    over the members; ``uncertainty``, the entropy of these probabilities as a share of its maximum (0: certain, 1: a
-    uniform guess); with several members ``spread``, the standard deviation of their probabilities of that class; with
-    SSRead ``position 0``, ..., the share of nodes in each structural position (of the first member: positions of
-    different members do not correspond); ``problem``, why a row has no prediction.
+    Columns: ``id``; ``smiles`` of molecules; those of the task; ``distance``, from the nearest of up to 1000 training
+    graphs, 1 being usual among these; with SSRead ``position 0``, ..., the share of nodes in each structural position
+    (of the first member: positions of different members do not correspond); ``problem``, why a row has no prediction.
+
+    - Of classes: ``class``, the most probable one; ``p(name)`` of each; ``uncertainty``, the entropy of these
+      probabilities as a share of its maximum (0: certain, 1: a uniform guess); ``spread``; ``set``, the classes that
+      hold the true one as often as ``coverage`` says, joined by "; ", empty where none is likely enough.
+    - Of labels, for each: ``name``, 1 if its probability is above 0.5, else 0; ``p(name)``; ``spread(name)``;
+      ``set(name)``, "0", "1", "0; 1" or empty.
+    - Of numbers, for each: ``name``, in the unit of training; ``spread(name)``; ``low(name)`` and ``high(name)``, which
+      hold the true number between them as often as ``coverage`` says.
+
+    Probabilities are the mean over the members, calibrated if the model has a calibration. ``spread``, with several
+    members, is the standard deviation of what each predicts, before calibration. ``distance`` needs a model that keeps
+    training graphs. Where there were too few graphs to promise the coverage, a set has every value and an interval is
+    infinite. A column whose name is taken ends in " (predicted)".
 
     Args:
         model: A trained model, or its folder.
         data: Anything :func:`ssread.data.load` takes, a ``GraphSet``, or a list of SMILES, NetworkX or PyG graphs.
             Files of molecules may be larger than the memory.
         out: A ``.csv`` or ``.parquet`` file to write instead of returning a table; written all or nothing.
+        coverage: How often sets or intervals hold the truth, such as 0.9; ``None`` for no such columns.
         workers: Worker processes, by default one per core.
         progress: Callback, called with the number of rows done.
         options: Where to find things in the data: ``smiles`` and ``id`` columns of a file.
     """
-    tables = with_progress(stream(model, data, prediction_table, workers, **options), progress)
+    if coverage is not None:
+        model = as_model(model)
+        check_coverage(coverage, calibrated=model.calibration is not None)
+    make_table = partial(prediction_table, coverage=coverage)
+    tables = with_progress(stream(model, data, make_table, workers, **options), progress)
     if out is not None:
         return write_tables(tables, Path(out))
     return pyarrow.concat_tables(tables).to_pandas()
 
 
-def prediction_table(model: TrainedModel, rows: Rows) -> pyarrow.Table:
+def prediction_table(model: TrainedModel, rows: Rows, coverage: float | None = None) -> pyarrow.Table:
     """The predictions for the rows of a chunk."""
-    columns: dict[str, np.ndarray] = {}
-    if rows.graphs is not None:
-        parts = [_predictions(model, outputs) for _, outputs in model.run(rows.graphs)]
-        columns = {name: torch.cat([part[name] for part in parts]).cpu().numpy() for name in parts[0]}
-    names = _column_names(model)
-    chosen = columns.pop("class", None)
-    classes = None if chosen is None else np.array(model.output_names, dtype=object)[chosen]
-    arrays = {"class": (classes, pyarrow.string())}
-    arrays |= {name: (columns.get(name), pyarrow.float32()) for name in names}
-    return table_of(rows, arrays)
-
-
-def _column_names(model: TrainedModel) -> list[str]:
-    names = [f"p({name})" for name in model.output_names] + ["uncertainty"]
-    if len(model.models) > 1:
-        names.append("spread")
-    readout = model.models[0].readout
-    if isinstance(readout, SSRead):
-        names += [f"position {number}" for number in range(readout.num_positions)]
-    return names
-
-
-def _predictions(model: TrainedModel, outputs: list[Any]) -> dict[str, Tensor]:
-    """The columns of one batch, from the output of every member."""
-    every = torch.stack([output.logits.softmax(-1) for output in outputs])
-    mean = every.mean(dim=0)
-    chosen = mean.argmax(dim=-1)
-    entropy = -torch.special.xlogy(mean, mean).sum(dim=-1)
-    columns = {"class": chosen, "uncertainty": entropy / math.log(max(mean.size(-1), 2))}
-    columns |= {f"p({name})": mean[:, number] for number, name in enumerate(model.output_names)}
-    if len(outputs) > 1:
-        columns["spread"] = every.gather(2, chosen.expand(len(outputs), -1).unsqueeze(-1)).squeeze(-1).std(dim=0)
-    readout = model.models[0].readout
-    if isinstance(readout, SSRead):
-        shares = _position_shares(outputs[0], readout.num_positions)
-        columns |= {f"position {number}": shares[:, number] for number in range(readout.num_positions)}
-    return columns
-
-
-def _position_shares(output: Any, num_positions: int) -> Tensor:
-    """The share of every graph's rows in each position, [B, K]; zeros for a graph without nodes."""
-    num_graphs = output.logits.size(0)
-    pair = output.encoding.batch * num_positions + output.reading.positions
-    counts = segment.count(pair, (num_graphs + 1) * num_positions).view(-1, num_positions)[:num_graphs]
-    return counts / counts.sum(dim=1, keepdim=True).clamp(min=1)
+    return table_of(rows, prediction_columns(model, Evaluated.of(model, rows.graphs), coverage))

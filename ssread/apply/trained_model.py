@@ -12,9 +12,11 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from ssread.apply.calibration import Calibration
 from ssread.apply.features import Features
 from ssread.apply.model_card import model_card
 from ssread.apply.model_folder import CARD, CONFIG, FORMAT, FORMAT_VERSION, WEIGHTS, read_config
+from ssread.apply.reference import PREFIX, Reference
 from ssread.common.files import new_folder
 from ssread.common.plain_json import indented_json
 from ssread.common.versions import versions
@@ -41,6 +43,8 @@ class TrainedModel:
         features: The features of the graphs.
         summary: Plain data about the training: ``data``, ``settings``, ``cross_validation``, ``curves``, ``versions``.
         task: What it predicts: see :data:`ssread.data.task_names.TASKS`.
+        calibration: What corrects its probabilities and says how often they are right; ``None`` if nothing is known.
+        reference: Training graphs to measure the distance of new graphs from; ``None`` if none are kept.
     """
 
     models: list[GraphClassifier]
@@ -48,6 +52,8 @@ class TrainedModel:
     features: Features
     summary: dict[str, Any] = field(default_factory=dict)
     task: str = CLASSIFICATION
+    calibration: Calibration | None = None
+    reference: Reference | None = None
 
     def __post_init__(self) -> None:
         for model in self.models:
@@ -75,15 +81,20 @@ class TrainedModel:
                 yield ids, [model.run(batch) for model in self.models]
 
     def predictions(self, graphs: GraphSet) -> Tensor:
-        """Predictions for the graphs that :meth:`read` returned, the mean over the members.
+        """Predictions for the graphs that :meth:`read` returned: the mean over the members, calibrated.
 
         Probabilities of the classes, [n, C], or of the labels, [n, T], or numbers, [n, T].
         """
-        return torch.cat([self.of_members(outputs).mean(dim=0).cpu() for _, outputs in self.run(graphs)])
+        return torch.cat([self.together(self.of_members(outputs)).cpu() for _, outputs in self.run(graphs)])
 
     def of_members(self, outputs: Sequence[Any]) -> Tensor:
         """Every member's predictions, [members, n, outputs], from the outputs that :meth:`run` yields."""
         return torch.stack([predictions(self.task, output.logits) for output in outputs])
+
+    def together(self, of_members: Tensor) -> Tensor:
+        """The predictions of all members together, [n, outputs], from what :meth:`of_members` returned."""
+        mean = of_members.mean(dim=0)
+        return mean if self.calibration is None else self.calibration.calibrated(mean)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Writes the model into a new folder, all or nothing."""
@@ -92,6 +103,8 @@ class TrainedModel:
             for number, model in enumerate(self.models)
             for name, value in model.state_dict().items()
         }
+        if self.reference is not None:
+            weights |= self.reference.tensors()
         if self.models[0].hyperparameters is None:
             raise InputError(
                 "Only a model made by ssread.models.make_model can be saved; this one was built from modules."
@@ -104,6 +117,7 @@ class TrainedModel:
             "task": self.task,
             "output_names": self.output_names,
             "features": self.features.as_dict(),
+            "calibration": None if self.calibration is None else self.calibration.as_dict(),
             "summary": self.summary,
             "written_with": versions(),
         }
@@ -132,7 +146,7 @@ class TrainedModel:
             task = str(config.get("task", CLASSIFICATION))
             check_task(task)
             names = [str(name) for name in config["output_names" if "output_names" in config else "class_names"]]
-            shapes = _shapes(path)
+            shapes = {name: shape for name, shape in _shapes(path).items() if not name.startswith(PREFIX)}
             members, arguments = int(config["members"]), {"normalize": False, **config["model"]}  # earlier: not asked
             _check_shapes(shapes, arguments, members)
             if arguments["num_classes"] != len(names) or arguments["in_channels"] != features.node.count:
@@ -146,9 +160,14 @@ class TrainedModel:
                     raise ValueError("some weights are not finite")
                 model.load_state_dict(weights)
             summary = dict(config["summary"])
+            calibration = config.get("calibration")
+            if calibration is not None:
+                calibration = Calibration.from_dict(calibration, task, len(names))
+            kept = {name: value for name, value in tensors.items() if name.startswith(PREFIX)}
+            reference = Reference.from_tensors(kept, models[0].readout.out_channels) if kept else None
         except (OSError, SafetensorError, LookupError, TypeError, ValueError, RuntimeError, AttributeError) as error:
             raise InputError(f"{folder} cannot be used as a model: {_reason(error)}.") from None
-        return cls(models, names, features, summary, task)
+        return cls(models, names, features, summary, task, calibration, reference)
 
     def __repr__(self) -> str:
         arguments = self.models[0].hyperparameters or {}

@@ -112,23 +112,30 @@ def predict(
     out: Annotated[Path, typer.Option("--out", "-o", help="File to write: .csv or .parquet.")],
     smiles: SMILES = None,
     id: ID = None,
+    coverage: Annotated[
+        float | None,
+        typer.Option(help="Add sets of classes, or intervals, that hold the truth this often: 0.9. (default: none)"),
+    ] = None,
     workers: WORKERS = None,
 ) -> None:
-    """Predict the classes of new graphs, with probabilities, uncertainty and the share of every position.
+    """Predict new graphs: classes, labels or numbers, how sure they are, and the share of every position.
 
     The output has a line for every row of the input; the column problem says why a row could not be read. Files of
     molecules may be larger than memory.
 
-    Example:
+    Examples:
 
     - ssread predict model new.csv -o predictions.csv
+
+    - ssread predict model new.csv -o predictions.csv --coverage 0.9
     """
     from ssread import apply
     from ssread.apply.checks import TABLES, check_use
 
-    check_use(model, out, TABLES, workers)
+    check_use(model, out, TABLES, workers, coverage)
+    options = _given(smiles=smiles, id=id)
     with _rows("predicted") as progress:
-        written = apply.predict(model, data, out, workers=workers, progress=progress, **_given(smiles=smiles, id=id))
+        written = apply.predict(model, data, out, coverage=coverage, workers=workers, progress=progress, **options)
     _tell(written, "prediction")
 
 

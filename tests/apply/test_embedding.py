@@ -4,14 +4,15 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from helpers.small_models import AROMATIC, SMILES, graphs, untrained
+from helpers.small_models import AROMATIC, SMILES, for_task, untrained
 
 from ssread.apply import chunks, embed
 from ssread.errors import InputError
 
 
-def test_the_vectors_of_the_members_are_concatenated():
-    data = graphs(10)
+@pytest.mark.parametrize("task", ["classification", "multilabel", "regression"])
+def test_the_vectors_of_the_members_are_concatenated(task):
+    data = for_task(task, 10)
     model = untrained(data, members=2)
     expected = torch.cat([member.embed(data.batch(slice(None))) for member in model.models], dim=1)
     np.testing.assert_allclose(embed(model, data), expected, atol=1e-5)
@@ -42,6 +43,6 @@ def test_files_hold_a_row_for_every_row(tmp_path, monkeypatch, ending):
 
 
 def test_another_ending_gets_a_sentence(tmp_path):
-    data = graphs(4)
+    data = for_task("classification", 4)
     with pytest.raises(InputError, match=r"ends in .csv or .parquet or .npy"):
         embed(untrained(data), data, tmp_path / "vectors.txt")

@@ -2,9 +2,10 @@
 
 import pytest
 import torch
-from helpers.small_models import graphs, untrained
+from helpers.small_models import for_task, graphs, untrained
 
 from ssread.apply import export, exporting
+from ssread.apply.calibration import Calibration
 from ssread.apply.exporting import example_inputs
 from ssread.data import planted
 from ssread.errors import InputError
@@ -28,6 +29,29 @@ def test_torch_programs_take_any_size(name, tmp_path):
         inputs = example_inputs(model, *sizes, seed=10 + seed)
         torch.testing.assert_close(program(*inputs.values())[0], expected(model, inputs), atol=1e-5, rtol=0)
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("format", ["torch", "onnx"])
+@pytest.mark.parametrize("task", ["classification", "multilabel", "regression"])
+def test_every_task_is_exported_with_its_calibration(task, format, tmp_path):
+    """The predictions are those of the model, in its unit: far from 0 where numbers are."""
+    data = for_task(task)
+    model = untrained(data, members=2)
+    if task == "regression":
+        for member in model.models:
+            member.head[1].mean += 1e5
+    model.calibration = Calibration.fit(task, data.y, model.predictions(data))
+    path = export(model, format, tmp_path / ("model.pt2" if format == "torch" else "model.onnx"))
+    inputs = {"x": data.x, "edge_index": data.batch(slice(None)).edge_index, "batch": data.batch(slice(None)).batch}
+    inputs["graphs"] = torch.arange(len(data))
+    if format == "torch":
+        found = torch.export.load(path).module()(*inputs.values())[0]
+    else:
+        session = pytest.importorskip("onnxruntime").InferenceSession(str(path))
+        assert session.get_outputs()[0].name == ("numbers" if task == "regression" else "probabilities")
+        found = torch.from_numpy(session.run(None, {name: value.numpy() for name, value in inputs.items()})[0])
+    torch.testing.assert_close(found, model.predictions(data), atol=1e-4, rtol=1e-5)
 
 
 @pytest.mark.slow

@@ -1,14 +1,18 @@
 """Predictions: a row for every row, the same whatever else is in the file."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 import torch
-from helpers.small_models import AROMATIC, SMILES, graphs, untrained, write_assay
+from helpers.small_models import AROMATIC, SMILES, for_task, graphs, untrained, write_assay
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ssread.apply import predict, trained_model
+from ssread.apply import chunks, predict, streaming, trained_model
+from ssread.apply.calibration import Calibration
+from ssread.apply.reference import Reference
 from ssread.errors import InputError
 
 
@@ -59,6 +63,104 @@ def test_a_global_readout_has_no_positions_and_one_model_no_spread():
     data = graphs(8)
     table = predict(untrained(data, readout="global"), data)
     assert list(table.columns) == ["id", "class", "p(house)", "p(cycle)", "uncertainty", "problem"]
+
+
+def complete(data, members: int = 1, **arguments: object):
+    """A model with a calibration and a reference."""
+    model = untrained(data, members, **arguments)
+    model.calibration = Calibration.fit(data.task, data.y, model.predictions(data))
+    model.reference = Reference.of(model, data)
+    return model
+
+
+def test_labels_have_a_value_a_probability_and_a_set_each():
+    data = for_task("multilabel")
+    model = complete(data, members=2)
+    table = predict(model, data, coverage=0.7)
+    own = [column.format(name) for name in ("first", "second") for column in ("{}", "p({})", "spread({})", "set({})")]
+    assert list(table.columns) == ["id", *own, "distance", *(f"position {k}" for k in range(3)), "problem"]
+    probabilities = model.predictions(data)
+    assert table["first"].tolist() == (probabilities[:, 0] > 0.5).int().tolist()
+    np.testing.assert_allclose(table["p(second)"], probabilities[:, 1], atol=1e-6)
+    every = torch.stack([member(data.batch(slice(None))).sigmoid() for member in model.models])
+    np.testing.assert_allclose(table["spread(second)"], every.std(dim=0)[:, 1], atol=1e-5)
+    held = ~data.y[:, 1].isnan().numpy()
+    right = [str(int(true)) in text for true, text in zip(data.y[held, 1], table["set(second)"][held], strict=True)]
+    assert np.mean(right) >= 0.7
+    assert set(table["set(second)"]) <= {"", "0", "1", "0; 1"}
+
+
+def test_numbers_have_a_value_and_an_interval_each():
+    data = for_task("regression")
+    model = complete(data, readout="global")
+    table = predict(model, data, coverage=0.7)
+    own = [column.format(name) for name in ("first", "second") for column in ("{}", "low({})", "high({})")]
+    assert list(table.columns) == ["id", *own, "distance", "problem"]
+    np.testing.assert_allclose(table[["first", "second"]], model.predictions(data), rtol=1e-5)
+    held = ~data.y[:, 0].isnan().numpy()
+    inside = (table["low(first)"] - 1e-4 <= data.y[:, 0].numpy()) & (
+        data.y[:, 0].numpy() <= table["high(first)"] + 1e-4
+    )
+    assert inside[held].mean() >= 0.7
+    assert list(predict(model, data).columns) == ["id", "first", "second", "distance", "problem"]
+
+
+def test_classes_come_calibrated_with_a_set_and_the_distance():
+    data = graphs(30)
+    model = complete(data, members=2)
+    table = predict(model, data, coverage=0.8)
+    columns = ["id", "class", "p(house)", "p(cycle)", "uncertainty", "spread", "set", "distance"]
+    assert list(table.columns) == [*columns, *(f"position {k}" for k in range(3)), "problem"]
+    np.testing.assert_allclose(table[["p(house)", "p(cycle)"]], model.predictions(data), atol=1e-6)
+    true = [data.class_names[number] for number in data.y]
+    assert np.mean([name in text.split("; ") for name, text in zip(true, table["set"], strict=True)]) >= 0.8
+    assert set(table["set"]) <= {"", "house", "cycle", "house; cycle"}
+    assert table["distance"].max() < 0.1  # graphs of training
+
+
+@pytest.mark.parametrize("task", ["classification", "multilabel", "regression"])
+def test_chunks_without_usable_rows_have_the_same_columns(task, tmp_path, monkeypatch):
+    pytest.importorskip("rdkit")
+    from ssread.data import from_smiles
+
+    monkeypatch.setattr(chunks, "CHUNK_ROWS", 2)
+    labels = {"classification": AROMATIC, "multilabel": [(n % 2, n % 3 == 0) for n in range(32)]}
+    model = complete(from_smiles(SMILES, labels.get(task, [n / 7 for n in range(32)]), task=task), members=2)
+    texts = ["x", "y", "CCO", "CCN", "z", "z"]
+    table = predict(model, texts, coverage=0.8)
+    assert table["problem"].isna().tolist() == [False, False, True, True, False, False]
+    assert table.drop(columns=["id", "smiles", "problem"]).iloc[[0, 1, 4, 5]].isna().all(axis=None)
+    predict(model, texts, tmp_path / "out.parquet", coverage=0.8)
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "out.parquet"), table)
+
+
+def test_a_label_named_like_another_column_does_not_replace_it():
+    data = replace(for_task("regression"), target_names=("id", "position 0"))
+    table = predict(untrained(data), data)
+    assert table["id"].tolist() == [str(number) for number in range(40)]
+    assert table["id (predicted)"].dtype == np.float32
+    assert "position 0 (predicted)" in table
+
+
+@pytest.mark.slow
+def test_worker_processes_predict_the_same(monkeypatch):
+    monkeypatch.setattr(chunks, "CHUNK_ROWS", 5)
+    monkeypatch.setattr(streaming, "FEW_CHUNKS", 2)
+    data = for_task("multilabel")
+    model = complete(data)
+    here, there = (predict(model, data, coverage=0.7, workers=workers) for workers in (1, 2))
+    pd.testing.assert_frame_equal(here, there)
+
+
+@pytest.mark.parametrize(
+    ("coverage", "calibrated", "sentence"),
+    [(0.9, False, "has no calibration.*train it again"), (0, True, "between 0 and 1"), (90, True, "between 0 and 1")],
+)
+def test_a_coverage_that_cannot_be_given_gets_a_sentence(coverage, calibrated, sentence):
+    data = graphs(12)
+    model = complete(data) if calibrated else untrained(data)
+    with pytest.raises(InputError, match=sentence):
+        predict(model, data, coverage=coverage)
 
 
 def test_rows_that_cannot_be_read_say_so_and_the_others_stay_in_order(molecule_model, tmp_path):

@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 import torch
-from helpers.small_models import graphs, untrained
+from helpers.small_models import for_task, graphs, untrained
 from safetensors.torch import load_file, save_file
 
 from ssread.apply import TrainedModel
+from ssread.apply.calibration import Calibration
 from ssread.apply.model_folder import CARD, CONFIG, WEIGHTS
+from ssread.apply.reference import Reference
 from ssread.data import GraphSet
 from ssread.errors import InputError
 
@@ -34,6 +36,23 @@ def test_a_saved_model_predicts_the_same(name, readout, tmp_path):
     assert sorted(path.name for path in (tmp_path / "model").iterdir()) == sorted([WEIGHTS, CONFIG, CARD])
 
 
+@pytest.mark.parametrize("task", ["classification", "multilabel", "regression"])
+def test_calibration_and_reference_are_saved_too(task, tmp_path):
+    data = for_task(task, 30)
+    model = untrained(data, members=2)
+    before = model.predictions(data)
+    model.calibration = Calibration.fit(task, data.y, before)
+    model.reference = Reference.of(model, data)
+    assert torch.equal(model.predictions(data), before) == (task == "regression")
+    model.save(tmp_path / "model")
+    loaded = TrainedModel.load(tmp_path / "model")
+    assert loaded.calibration == model.calibration
+    assert loaded.task == task
+    for name, value in model.reference.tensors().items():
+        assert torch.equal(loaded.reference.tensors()[name], value)
+    assert torch.equal(loaded.predictions(loaded.read(data)), model.predictions(data))
+
+
 def test_a_folder_of_an_earlier_version_is_still_read():
     """Written once by version 0.1.0 of the package; later ones must give the same probabilities."""
     model = TrainedModel.load(KEPT / "model-1")
@@ -41,6 +60,8 @@ def test_a_folder_of_an_earlier_version_is_still_read():
     expected = torch.tensor(json.loads((KEPT / "probabilities.json").read_text()))
     torch.testing.assert_close(model.predictions(model.read(data)), expected, atol=1e-5, rtol=0)
     assert model.summary["cross_validation"]["accuracy"] > 0
+    assert model.calibration is None
+    assert model.reference is None
 
 
 @pytest.fixture
@@ -94,6 +115,9 @@ def change_weights(folder: Path, change) -> None:
         (lambda f: change_config(f, summary=None), "cannot be used as a model"),
         (lambda f: change_weights(f, lambda t: t.pop("0.head.bias")), "the weight '0.head.bias' has the shape None"),
         (lambda f: change_weights(f, lambda t: t.update(more=torch.ones(1))), "the weight 'more'"),
+        (lambda f: change_config(f, calibration={"task": "regression"}), "cannot be used as a model"),
+        (lambda f: change_config(f, calibration=[1]), "cannot be used as a model"),
+        (lambda f: change_weights(f, lambda t: t.update({"reference.mean": torch.ones(3)})), "'reference.largest'"),
         (lambda f: change_weights(f, lambda t: t["0.head.bias"].fill_(float("nan"))), "not finite"),
     ],
 )

@@ -1,5 +1,6 @@
 """Small trained models for tests; their training takes a second or so."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -29,6 +30,18 @@ def untrained(graphs: GraphSet, members: int = 1, **arguments: object) -> Traine
 def graphs(number: int = 40) -> GraphSet:
     """Planted graphs with one-hot features."""
     return planted(number, nodes=(13, 18), feature_noise=0.2, seed=3)
+
+
+def for_task(task: str, number: int = 40) -> GraphSet:
+    """Planted graphs with two labels or numbers that follow from their structure, some unknown; or with classes."""
+    data = graphs(number)
+    if task == "classification":
+        return data
+    size, kind = data.node_counts.float(), data.y.float()
+    large = (size > size.median()).float()
+    y = torch.stack([kind, large] if task == "multilabel" else [100 + 5 * size, -kind], dim=1)
+    y[::7, 0] = torch.nan
+    return replace(data, y=y, task=task, class_names=(), target_names=("first", "second"))
 
 
 def write_assay(path: Path) -> Path:

@@ -1,0 +1,176 @@
+"""How far a model's predictions can be trusted, learnt from predictions of graphs that it was not trained on.
+
+Temperatures correct probabilities (Guo et al. 2017, https://arxiv.org/abs/1706.04599). Conformal prediction
+(Angelopoulos and Bates 2021, https://arxiv.org/abs/2107.07511) turns a prediction into a set of classes, or an
+interval, that holds the truth as often as asked for.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize_scalar
+from torch import Tensor
+
+from ssread.data.task_names import CLASSIFICATION, MULTILABEL, REGRESSION
+
+__all__ = ["Calibration"]
+
+#: Scores that are kept of every output.
+MOST_SCORES = 1000
+
+#: The logarithm of a temperature lies between minus this and this.
+WIDEST = math.log(20)
+
+#: Probabilities next to 0 and, for labels, next to 1 are moved here, so that they have a logarithm.
+LEAST, LABEL_LEAST = 1e-37, 1e-7
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Temperatures and conformal scores of a model; plain data.
+
+    There is one temperature and one list of scores for all classes together, or for every label; numbers have scores,
+    but no temperatures.
+
+    Attributes:
+        task: See :data:`ssread.data.task_names.TASKS`.
+        temperatures: What the logarithms of the odds are divided by; above 1 for a model that was too sure.
+        counts: The number of graphs that the scores were computed from.
+        scores: How wrong the predictions were, ascending: 1 - p(truth), or the absolute error in the numbers' unit. Of
+            more than 1000, 1000 evenly spread quantiles.
+    """
+
+    task: str
+    temperatures: tuple[float, ...]
+    counts: tuple[int, ...]
+    scores: tuple[tuple[float, ...], ...]
+
+    @classmethod
+    def fit(cls, task: str, y: ArrayLike, predictions: ArrayLike) -> "Calibration":
+        """Learns from out-of-fold predictions: of every graph, by a model that was not trained on it.
+
+        The sets and intervals of a model trained on all graphs then hold the truth about as often as asked for, if new
+        graphs are like those of training.
+
+        Args:
+            task: See :data:`ssread.data.task_names.TASKS`.
+            y: What is true: class numbers [G], or labels or numbers [G, T], NaN where they are not known.
+            predictions: Probabilities of the classes, [G, C], of the labels, [G, T], or numbers, [G, T]: test
+                predictions of cross-validation (:attr:`ssread.train.RunResult.test_predictions`) in the order of ``y``.
+                Graphs whose predictions are not finite are left out.
+        """
+        true, predicted = np.asarray(y), np.asarray(predictions, dtype=np.float64)
+        usable = np.isfinite(predicted).all(axis=1)
+        true, predicted = true[usable], predicted[usable]
+        if task == CLASSIFICATION:
+            columns = [(true.astype(np.int64), predicted)]
+        else:
+            known = ~np.isnan(true)
+            columns = [(true[known[:, t], t], predicted[known[:, t], t]) for t in range(true.shape[1])]
+        temperatures = [] if task == REGRESSION else [_temperature(task, *column) for column in columns]
+        scores = []
+        for number, (truth, values) in enumerate(columns):
+            if task == REGRESSION:
+                wrong = np.abs(truth - values)
+            else:
+                wrong = 1 - _of_truth(
+                    task, truth, _tempered(task, torch.from_numpy(values), temperatures[number]).numpy()
+                )
+            scores.append(np.sort(wrong))
+        counts = tuple(len(column) for column in scores)
+        return cls(task, tuple(temperatures), counts, tuple(map(_quantiles, scores)))
+
+    def calibrated(self, predictions: Tensor) -> Tensor:
+        """Corrects probabilities by the temperatures, [n, outputs]; the order of classes stays. Numbers stay."""
+        if self.task == REGRESSION:
+            return predictions
+        temperature = torch.tensor(self.temperatures, dtype=predictions.dtype, device=predictions.device)
+        return _tempered(self.task, predictions, temperature)
+
+    def largest_scores(self, coverage: float) -> list[float]:
+        """The score that the truth of a new graph exceeds at most as often as 1 - ``coverage``, of every output.
+
+        Infinite where there were too few graphs to say: below 1 / (1 - coverage) - 1.
+        """
+        found = []
+        for count, scores in zip(self.counts, self.scores, strict=True):
+            needed = max(1, math.ceil((count + 1) * coverage - 1e-9))  # the + 1 corrects for finite samples
+            index = math.ceil(needed * len(scores) / max(count, 1))
+            found.append(scores[index - 1] if needed <= count else math.inf)
+        return found
+
+    def members(self, predictions: Tensor, coverage: float) -> Tensor:
+        """Which values belong to the set of every graph: classes, [n, C]; of labels the values 0 and 1, [n, T, 2].
+
+        Args:
+            predictions: What :meth:`calibrated` returned.
+            coverage: How often the truth shall be in the set. A set may be empty.
+        """
+        if self.task == MULTILABEL:
+            predictions = torch.stack([1 - predictions, predictions], dim=-1)
+        largest = torch.tensor(self.largest_scores(coverage), dtype=torch.float64, device=predictions.device)
+        return 1 - predictions.double() <= largest.view(-1, 1) + 1e-6  # probabilities are float32
+
+    def intervals(self, predictions: Tensor, coverage: float) -> tuple[Tensor, Tensor]:
+        """The ends of intervals around numbers that hold the truth as often as ``coverage`` says, [n, T] each."""
+        largest = torch.tensor(self.largest_scores(coverage), dtype=predictions.dtype, device=predictions.device)
+        return predictions - largest, predictions + largest
+
+    def as_dict(self) -> dict[str, Any]:
+        """Returns plain data for :meth:`from_dict`."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], task: str, outputs: int) -> "Calibration":
+        """Rebuilds what :meth:`as_dict` returned; raises a ``ValueError`` if it does not fit a model."""
+        temperatures, counts = tuple(map(float, data["temperatures"])), tuple(map(int, data["counts"]))
+        scores = tuple(tuple(map(float, column)) for column in data["scores"])
+        columns = 1 if task == CLASSIFICATION else outputs
+        needed = 0 if task == REGRESSION else columns
+        if data["task"] != task or (len(temperatures), len(counts), len(scores)) != (needed, columns, columns):
+            raise ValueError("its calibration is that of another model")
+        if not all(0 < temperature < math.inf for temperature in temperatures):
+            raise ValueError("a temperature of its calibration is not a positive number")
+        for count, column in zip(counts, scores, strict=True):
+            ascending = all(map(math.isfinite, column)) and list(column) == sorted(column)
+            if len(column) != min(count, MOST_SCORES) or not ascending:
+                raise ValueError("the scores of its calibration are not as many ascending numbers as they should be")
+        return cls(task, temperatures, counts, scores)
+
+
+def _tempered(task: str, probabilities: Tensor, temperature: Tensor | float) -> Tensor:
+    if task == MULTILABEL:
+        return (torch.logit(probabilities, LABEL_LEAST) / temperature).sigmoid()
+    return (probabilities.clamp(min=LEAST).log() / temperature).softmax(dim=-1)
+
+
+def _temperature(task: str, true: NDArray[Any], probabilities: NDArray[np.float64]) -> float:
+    """The temperature of the least log loss; where few graphs decide, nearer to 1 (a normal prior of its logarithm)."""
+    given = torch.from_numpy(probabilities)
+
+    def cost(logarithm: float) -> float:
+        of_truth = _of_truth(task, true, _tempered(task, given, math.exp(logarithm)).numpy())
+        return float(-np.log(np.maximum(of_truth, LEAST)).sum() + logarithm**2 / 2)
+
+    best = minimize_scalar(cost, bounds=(-WIDEST, WIDEST), method="bounded").x
+    return math.exp(best) if cost(best) < cost(0.0) else 1.0
+
+
+def _of_truth(task: str, true: NDArray[Any], probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The probability of what is true, [n]."""
+    if task == CLASSIFICATION:
+        return probabilities[np.arange(len(true)), true]
+    return np.where(true > 0, probabilities, 1 - probabilities)
+
+
+def _quantiles(scores: NDArray[np.float64]) -> tuple[float, ...]:
+    """Ascending scores, or evenly spread ones of them, the largest included, in seven digits."""
+    kept: Sequence[float] = scores.tolist()
+    if len(scores) > MOST_SCORES:
+        kept = scores[np.ceil(np.arange(1, MOST_SCORES + 1) * len(scores) / MOST_SCORES).astype(int) - 1].tolist()
+    return tuple(float(f"{score:.7g}") for score in kept)

@@ -1,0 +1,142 @@
+"""The columns of a table of predictions, for every task."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow
+import torch
+from torch import Tensor
+
+from ssread import segment
+from ssread.apply.trained_model import TrainedModel
+from ssread.data.graphset import GraphSet
+from ssread.data.task_names import CLASSIFICATION, MULTILABEL, REGRESSION
+from ssread.readout import SSRead
+
+__all__ = ["Evaluated", "prediction_columns"]
+
+#: Values of the usable rows, and their type.
+Column = tuple[Any, pyarrow.DataType]
+
+#: The columns of every table, which no prediction may be named like.
+TAKEN = ("id", "smiles", "problem")
+
+
+class Evaluated(NamedTuple):
+    """What a model computes for graphs.
+
+    Attributes:
+        of_members: Every member's predictions, [members, n, outputs].
+        shares: The share of nodes in each structural position, [n, K]; ``None`` with a global readout.
+        distances: The distance to the training graphs, [n]; ``None`` for a model that keeps none.
+    """
+
+    of_members: Tensor
+    shares: Tensor | None
+    distances: Tensor | None
+
+    @classmethod
+    def of(cls, model: TrainedModel, graphs: GraphSet | None) -> "Evaluated":
+        """Evaluates a model; ``None`` stands for no graphs."""
+        readout = model.models[0].readout
+        positions = readout.num_positions if isinstance(readout, SSRead) else None
+        of_members = [torch.empty(len(model.models), 0, len(model.output_names))]
+        shares, distances = [torch.empty(0, positions or 0)], [torch.empty(0)]
+        for _, outputs in model.run(graphs) if graphs is not None else ():
+            of_members.append(model.of_members(outputs).cpu())
+            if positions is not None:
+                shares.append(_position_shares(outputs[0], positions).cpu())
+            if model.reference is not None:
+                distances.append(model.reference.distances(outputs[0].vectors).cpu())
+        return cls(
+            torch.cat(of_members, dim=1),
+            None if positions is None else torch.cat(shares),
+            None if model.reference is None else torch.cat(distances),
+        )
+
+
+def prediction_columns(model: TrainedModel, found: Evaluated, coverage: float | None = None) -> dict[str, Column]:
+    """The columns between ``id`` and ``problem``, as :func:`ssread.apply.predict` describes them."""
+    columns = _Columns()
+    predicted = model.together(found.of_members)
+    spread = found.of_members.numpy().std(axis=0, ddof=1) if len(model.models) > 1 else None
+    of_task = {CLASSIFICATION: _classes, MULTILABEL: _labels, REGRESSION: _numbers}[model.task]
+    of_task(columns, model, predicted, spread, coverage)
+    if found.distances is not None:
+        columns.add("distance", found.distances)
+    if found.shares is not None:
+        for number, share in enumerate(found.shares.T):
+            columns.add(f"position {number}", share)
+    return columns.by_name
+
+
+class _Columns:
+    """Columns in order, each under a name of its own."""
+
+    def __init__(self) -> None:
+        self.by_name: dict[str, Column] = {}
+
+    def add(self, name: str, values: Any, kind: pyarrow.DataType | None = None) -> None:
+        while name in self.by_name or name in TAKEN:
+            name += " (predicted)"
+        values = values.numpy() if isinstance(values, Tensor) else values
+        self.by_name[name] = values, kind or pyarrow.float32()
+
+
+def _classes(
+    columns: _Columns, model: TrainedModel, predicted: Tensor, spread: np.ndarray | None, coverage: float | None
+) -> None:
+    names = np.array(model.output_names, dtype=object)
+    chosen = predicted.argmax(dim=-1).numpy()
+    columns.add("class", names[chosen], pyarrow.string())
+    for number, name in enumerate(model.output_names):
+        columns.add(f"p({name})", predicted[:, number])
+    entropy = -torch.special.xlogy(predicted, predicted).sum(dim=-1)
+    columns.add("uncertainty", entropy / math.log(max(predicted.size(-1), 2)))
+    if spread is not None:
+        columns.add("spread", spread[np.arange(len(chosen)), chosen])
+    if coverage is not None:
+        assert model.calibration is not None
+        columns.add("set", _joined(model.calibration.members(predicted, coverage), names), pyarrow.string())
+
+
+def _labels(
+    columns: _Columns, model: TrainedModel, predicted: Tensor, spread: np.ndarray | None, coverage: float | None
+) -> None:
+    for number, name in enumerate(model.output_names):
+        columns.add(name, (predicted[:, number] > 0.5).to(torch.int8), pyarrow.int8())
+        columns.add(f"p({name})", predicted[:, number])
+        if spread is not None:
+            columns.add(f"spread({name})", spread[:, number])
+        if coverage is not None:
+            assert model.calibration is not None
+            members = model.calibration.members(predicted, coverage)[:, number]
+            columns.add(f"set({name})", _joined(members, np.array(["0", "1"])), pyarrow.string())
+
+
+def _numbers(
+    columns: _Columns, model: TrainedModel, predicted: Tensor, spread: np.ndarray | None, coverage: float | None
+) -> None:
+    for number, name in enumerate(model.output_names):
+        columns.add(name, predicted[:, number])
+        if spread is not None:
+            columns.add(f"spread({name})", spread[:, number])
+        if coverage is not None:
+            assert model.calibration is not None
+            low, high = model.calibration.intervals(predicted, coverage)
+            columns.add(f"low({name})", low[:, number])
+            columns.add(f"high({name})", high[:, number])
+
+
+def _joined(members: Tensor, names: np.ndarray) -> list[str]:
+    """The names of the members of every row's set, as one text."""
+    return ["; ".join(names[row]) for row in members.numpy()]
+
+
+def _position_shares(output: Any, num_positions: int) -> Tensor:
+    """The share of every graph's rows in each position, [B, K]; zeros for a graph without nodes."""
+    num_graphs = output.logits.size(0)
+    pair = output.encoding.batch * num_positions + output.reading.positions
+    counts = segment.count(pair, (num_graphs + 1) * num_positions).view(-1, num_positions)[:num_graphs]
+    return counts / counts.sum(dim=1, keepdim=True).clamp(min=1)
