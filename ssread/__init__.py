@@ -7,10 +7,12 @@ from ssread.common.versions import VERSION
 from ssread.errors import InputError
 
 if TYPE_CHECKING:
-    from ssread.estimator import SSReadClassifier
+    from ssread.estimator import SSReadClassifier, SSReadRegressor
     from ssread.readout import GlobalReadout, Reading, SSRead
 
-__all__ = ["GlobalReadout", "InputError", "Reading", "SSRead", "SSReadClassifier", "__version__"]
+__all__ = ["GlobalReadout", "InputError", "Reading", "SSRead", "SSReadClassifier", "SSReadRegressor", "__version__"]
 __version__ = VERSION
 
-lazy_exports(__name__, {"estimator": ["SSReadClassifier"], "readout": ["GlobalReadout", "Reading", "SSRead"]})
+lazy_exports(
+    __name__, {"estimator": ["SSReadClassifier", "SSReadRegressor"], "readout": ["GlobalReadout", "Reading", "SSRead"]}
+)

@@ -1,5 +1,6 @@
-"""The estimator behaves like any other of scikit-learn."""
+"""The classifier behaves like any other of scikit-learn."""
 
+import dataclasses
 import pickle
 
 import networkx as nx
@@ -11,7 +12,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.utils import estimator_checks
 
 from ssread import SSReadClassifier
 from ssread.apply import TrainedModel
@@ -32,26 +32,6 @@ def small(**settings: object) -> SSReadClassifier:
 @pytest.fixture(scope="module")
 def fitted() -> SSReadClassifier:
     return small().fit(GRAPHS, LABELS)
-
-
-# Those of scikit-learn's checks that pass no array of numbers as data; older versions lack some.
-CHECKS = [
-    "check_estimator_cloneable",
-    "check_do_not_raise_errors_in_init_or_set_params",
-    "check_estimator_repr",
-    "check_estimator_tags_renamed",
-    "check_get_params_invariance",
-    "check_mixin_order",
-    "check_no_attributes_set_in_init",
-    "check_parameters_default_constructible",
-    "check_set_params",
-    "check_valid_tag_types",
-]
-
-
-@pytest.mark.parametrize("check", [name for name in CHECKS if hasattr(estimator_checks, name)])
-def test_scikit_learns_own_checks_pass(check):
-    getattr(estimator_checks, check)("SSReadClassifier", SSReadClassifier())
 
 
 def test_fit_returns_the_estimator_and_leaves_parameters_alone(fitted):
@@ -177,11 +157,51 @@ def test_before_fit_every_method_raises(method):
         ({}, ["one"] * 24, "one class only"),
         ({}, np.arange(24) / 7, "Unknown label type"),
         ({}, None, "requires y to be passed"),
+        ({"metric": "rmse"}, LABELS, "no metric 'rmse' for classification"),
+        ({"metric": "other"}, LABELS, "no metric 'other'"),
     ],
 )
 def test_wrong_input_gets_a_sentence(settings, labels, sentence):
     with pytest.raises(ValueError, match=sentence):
         small(**settings).fit(GRAPHS, labels)
+
+
+def test_score_takes_what_a_graph_set_holds():
+    """Labels that are numbers are class names of a GraphSet, hence texts: they could not be compared."""
+    for labels in (np.array([3, 7] * 12), np.array([0.5, 7.0] * 12), np.array([False, True] * 12), LABELS):
+        as_set = from_networkx(GRAPHS, labels, task="classification")
+        estimator = small().fit(as_set)
+        expected = estimator.score(as_set)
+        assert expected > 0.9
+        assert estimator.score(GRAPHS, labels) == expected
+        assert estimator.score(as_set, as_set.y) == expected
+        assert estimator.score(GRAPHS, np.array(as_set.class_names)[as_set.y]) == expected
+    weights = np.r_[np.ones(2), np.zeros(22)]
+    right = estimator.predict(GRAPHS) == LABELS
+    assert estimator.score(GRAPHS, LABELS, weights) == right[:2].mean()
+    with pytest.raises(InputError, match="y has 0, but the classes of the model are ring, star"):
+        estimator.score(GRAPHS, [0, 1] * 12)
+    with pytest.raises(InputError, match="requires y"):
+        estimator.score(GRAPHS)
+    with pytest.raises(InputError, match=r"y has the shape \[5\]"):
+        estimator.score(GRAPHS, LABELS[:5])
+
+
+def test_names_of_a_graph_set_need_not_be_in_order():
+    """The numbers of classes in a GraphSet are those of its own names."""
+    as_set = from_networkx(GRAPHS, LABELS)
+    other = dataclasses.replace(as_set, y=1 - as_set.y, class_names=("star", "ring"))
+    estimator = small().fit(other)
+    assert estimator.score(other, other.y) == estimator.score(other) == estimator.score(GRAPHS, LABELS) > 0.9
+
+
+def test_the_metric_chooses_the_epoch():
+    few = [*range(6), *range(7, 24, 2)]
+    graphs, labels = [GRAPHS[n] for n in few], LABELS[few]
+    for metric, expected in ((None, "roc_auc"), ("log_loss", "log_loss"), ("accuracy", "accuracy")):
+        fitted = small(epochs=2, metric=metric).fit(graphs, labels)
+        assert fitted.model_.summary["settings"]["training"]["selection"] == expected
+    assert small(epochs=1).fit(GRAPHS, LABELS).model_.summary["settings"]["training"]["selection"] == "accuracy"
 
 
 def labelled(graph: nx.Graph, roles: str) -> nx.Graph:
