@@ -7,9 +7,10 @@ import time
 
 import pandas as pd
 import pytest
-from helpers.small_models import write_assay
+from helpers.small_models import for_task, untrained, write_assay
 from typer.testing import CliRunner
 
+from ssread.apply.calibration import Calibration
 from ssread.cli import app
 
 
@@ -53,6 +54,26 @@ def test_options_for_reading_come_from_a_file(tmp_path):
     code, output = run("predict", tmp_path / "model", tmp_path / "new.smi", "-o", tmp_path / "out.csv")
     assert "2 rows, 1 of them without" in output
     assert "'U'" in pd.read_csv(tmp_path / "out.csv")["problem"][1]
+
+
+@pytest.mark.parametrize("task", ["classification", "multilabel", "regression"])
+def test_sets_and_intervals_of_a_coverage(task, tmp_path):
+    data = for_task(task)
+    data.save(tmp_path / "data.safetensors")
+    model = untrained(data)
+    words = (tmp_path / "data.safetensors", "-o", tmp_path / "out.csv", "--coverage", "0.8")
+    model.save(tmp_path / "plain")
+    code, output = run("predict", tmp_path / "plain", *words)
+    assert (code, output.count("\n")) == (1, 1)
+    assert "The model has no calibration" in output
+    model.calibration = Calibration.fit(task, data.y, model.predictions(data))
+    model.save(tmp_path / "model")
+    code, output = run("predict", tmp_path / "model", *words)
+    assert (code, output.strip()) == (0, f"Wrote {tmp_path / 'out.csv'}: 40 rows.")
+    added = {"classification": "set", "multilabel": "set(second)", "regression": "high(second)"}[task]
+    assert added in pd.read_csv(tmp_path / "out.csv")
+    code, output = run("predict", tmp_path / "model", *words[:-1], "80")
+    assert "coverage must lie between 0 and 1, such as 0.9, but 80.0 was given" in output
 
 
 @pytest.mark.parametrize(
