@@ -104,7 +104,7 @@ class Calibration:
             found.append(scores[index - 1] if needed <= count else math.inf)
         return found
 
-    def members(self, predictions: Tensor, coverage: float) -> Tensor:
+    def sets(self, predictions: Tensor, coverage: float) -> Tensor:
         """Which values belong to the set of every graph: classes, [n, C]; of labels the values 0 and 1, [n, T, 2].
 
         Args:

@@ -98,7 +98,7 @@ def _classes(
         columns.add("spread", spread[np.arange(len(chosen)), chosen])
     if coverage is not None:
         assert model.calibration is not None
-        columns.add("set", _joined(model.calibration.members(predicted, coverage), names), pyarrow.string())
+        columns.add("set", _joined(model.calibration.sets(predicted, coverage), names), pyarrow.string())
 
 
 def _labels(
@@ -111,7 +111,7 @@ def _labels(
             columns.add(f"spread({name})", spread[:, number])
         if coverage is not None:
             assert model.calibration is not None
-            members = model.calibration.members(predicted, coverage)[:, number]
+            members = model.calibration.sets(predicted, coverage)[:, number]
             columns.add(f"set({name})", _joined(members, np.array(["0", "1"])), pyarrow.string())
 
 

@@ -41,9 +41,9 @@ def covered(calibration: Calibration, y: np.ndarray, predicted: np.ndarray, cove
     """Whether the truth of every graph was in the set or interval, for each output, unknown ones left out."""
     values = calibration.calibrated(torch.from_numpy(predicted))
     if calibration.task == "classification":
-        return [calibration.members(values, coverage).numpy()[np.arange(len(y)), y]]
+        return [calibration.sets(values, coverage).numpy()[np.arange(len(y)), y]]
     if calibration.task == "multilabel":
-        members = calibration.members(values, coverage).numpy()
+        members = calibration.sets(values, coverage).numpy()
         right = np.where(y > 0, members[..., 1], members[..., 0])
     else:
         low, high = (end.numpy() for end in calibration.intervals(values, coverage))
