@@ -21,7 +21,7 @@ from ssread.data.task_names import CLASSIFICATION, MULTILABEL, REGRESSION
 __all__ = ["Calibration"]
 
 #: Scores that are kept of every output.
-MOST_SCORES = 1000
+MOST_SCORES = 200
 
 #: The logarithm of a temperature lies between minus this and this.
 WIDEST = math.log(20)
@@ -42,7 +42,7 @@ class Calibration:
         temperatures: What the logarithms of the odds are divided by; above 1 for a model that was too sure.
         counts: The number of graphs that the scores were computed from.
         scores: How wrong the predictions were, ascending: 1 - p(truth), or the absolute error in the numbers' unit. Of
-            more than 1000, 1000 evenly spread quantiles.
+            more than 200, 200 evenly spread quantiles.
     """
 
     task: str

@@ -132,7 +132,7 @@ def _limits(config: Mapping[str, Any], data: Mapping[str, Any]) -> str:
     lines = [
         "These numbers hold for graphs like the training graphs. Random folds have similar graphs in training and test "
         "parts; expect less for molecules with new scaffolds.",
-        "The probabilities are the network's own; they were not calibrated.",
+        _trust(config),
     ]
     if names:
         shown = ", ".join(_text(name) for name in names[:40]) + (", ..." if len(names) > 40 else "")
@@ -140,6 +140,19 @@ def _limits(config: Mapping[str, Any], data: Mapping[str, Any]) -> str:
     if data:
         lines.append(f"The largest graph it was trained on has {data['max_nodes']} nodes.")
     return "\n".join(f"- {line}" for line in lines)
+
+
+def _trust(config: Mapping[str, Any]) -> str:
+    calibration = config.get("calibration")
+    if calibration is None:
+        return "The predictions are the network's own; nothing was calibrated."
+    many = f"{min(calibration['counts'])} graphs in test folds"
+    if not calibration["temperatures"]:
+        return f"Intervals (ssread predict --coverage) come from the errors on {many}."
+    shown = ", ".join(f"{value:.2f}" for value in calibration["temperatures"][:20])
+    return (
+        f"Probabilities were calibrated on {many} (temperature {shown}), and so are sets (ssread predict --coverage)."
+    )
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -6,15 +6,25 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from scipy.stats import t
 
+from ssread.apply.calibration import Calibration
 from ssread.data.graphset import GraphSet
-from ssread.data.task_names import CLASSIFICATION
+from ssread.data.task_names import CLASSIFICATION, REGRESSION
 from ssread.evaluate.statistics import compare
 from ssread.metrics import METRICS, each, evaluate
 from ssread.train.runs import RunResult
 
-__all__ = ["FoldPredictions", "compare_methods", "fold_predictions", "quality", "scores"]
+__all__ = [
+    "FoldPredictions",
+    "calibration_of",
+    "compare_methods",
+    "fold_predictions",
+    "out_of_fold",
+    "quality",
+    "scores",
+]
 
 
 class FoldPredictions(NamedTuple):
@@ -33,6 +43,35 @@ def fold_predictions(results: Sequence[RunResult]) -> list[FoldPredictions]:
     ]
 
 
+def out_of_fold(graphs: GraphSet, folds: Sequence[FoldPredictions]) -> pd.DataFrame:
+    """Returns a row for every test graph: its id, the fold that it was tested in, what is true, what was predicted.
+
+    Predictions are probabilities of the classes or labels, ``p(NAME)``, or numbers, ``predicted NAME``.
+    """
+    ids = np.concatenate([fold.ids for fold in folds])
+    targets, predicted = _together(folds)
+    table: dict[str, Any] = {
+        "id": [graphs.ids[number] for number in ids.tolist()],
+        "fold": np.repeat(np.arange(len(folds)), [len(fold.ids) for fold in folds]),
+    }
+    if graphs.task == CLASSIFICATION:
+        table["true"] = np.array(graphs.class_names, dtype=object)[targets]
+    else:
+        table |= {f"true {name}": targets[:, column] for column, name in enumerate(graphs.target_names)}
+    form = "predicted {}" if graphs.task == REGRESSION else "p({})"
+    table |= {form.format(name): predicted[:, column] for column, name in enumerate(graphs.output_names)}
+    return pd.DataFrame(table).iloc[np.argsort(ids, kind="stable")]
+
+
+def calibration_of(graphs: GraphSet, folds: Sequence[FoldPredictions]) -> Calibration:
+    """Learns from the test predictions how far predictions can be trusted."""
+    return Calibration.fit(graphs.task, *_together(folds))
+
+
+def _together(folds: Sequence[FoldPredictions]) -> tuple[np.ndarray, np.ndarray]:
+    return np.concatenate([fold.targets for fold in folds]), np.concatenate([fold.predictions for fold in folds])
+
+
 def scores(metric: str, folds: Sequence[FoldPredictions]) -> np.ndarray:
     """Returns a metric of every fold; NaN where it cannot be computed."""
     return np.array([evaluate(metric, fold.targets, fold.predictions) for fold in folds])
@@ -44,8 +83,7 @@ def quality(graphs: GraphSet, folds: Sequence[FoldPredictions], metric: str) -> 
     Also: the share of every class that is recognised, or the chosen metric of every label or number.
     """
     fitting = [name for name, known in METRICS.items() if graphs.task in known.tasks]
-    targets = np.concatenate([fold.targets for fold in folds])
-    predicted = np.concatenate([fold.predictions for fold in folds])
+    targets, predicted = _together(folds)
     found: dict[str, Any] = {
         "metric": metric,
         "graphs": len(targets),

@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -96,8 +96,8 @@ class TrainedModel:
         mean = of_members.mean(dim=0)
         return mean if self.calibration is None else self.calibration.calibrated(mean)
 
-    def save(self, folder: str | os.PathLike[str]) -> None:
-        """Writes the model into a new folder, all or nothing."""
+    def save(self, folder: str | os.PathLike[str], files: Mapping[str, str] | None = None) -> None:
+        """Writes the model into a new folder, all or nothing, with further text ``files`` by name."""
         weights = {
             f"{number}.{name}": value.detach().cpu().contiguous()
             for number, model in enumerate(self.models)
@@ -130,6 +130,8 @@ class TrainedModel:
                 raise InputError(f"The summary of the model is not plain data ({error}); nothing was saved.") from None
             (new / CONFIG).write_text(text, encoding="utf-8")
             (new / CARD).write_text(model_card(config), encoding="utf-8")
+            for name, text in (files or {}).items():
+                (new / name).write_text(text, encoding="utf-8")
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> "TrainedModel":

@@ -4,7 +4,7 @@ import dataclasses
 import json
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,8 @@ from ssread.apply.features import Features
 from ssread.apply.final_training import train_members
 from ssread.apply.graph_inputs import graphs_of
 from ssread.apply.model_choice import Choice, choose
-from ssread.apply.quality import compare_methods
+from ssread.apply.quality import calibration_of, compare_methods, out_of_fold
+from ssread.apply.reference import Reference
 from ssread.apply.search import BUDGET, candidates, num_candidates, num_trainings
 from ssread.apply.trained_model import TrainedModel
 from ssread.apply.usual_methods import FOREST, GUESS, forest, guess
@@ -47,6 +48,9 @@ QUICK_EPOCHS = 40
 SMALL = 2000  # graphs; a smaller set gets smaller batches, so that an epoch has enough steps
 LARGE = 4000  # graphs; a larger set gets fewer epochs, so that the number of steps stays the same
 FEWEST_EPOCHS = 50
+OUT_OF_FOLD = (
+    "out_of_fold.csv"  # in the model's folder: what was predicted of every graph by a model that had not seen it
+)
 
 
 def train(
@@ -69,6 +73,7 @@ def train(
     device: str = "auto",
     workers: int | None = None,
     console: Console | None = None,
+    describe: Callable[[TrainedModel, GraphSet], dict[str, Any]] = lambda *_: {},
     **options: Any,
 ) -> TrainedModel:
     """Trains a model on labelled graphs and saves it in a new folder.
@@ -99,6 +104,7 @@ def train(
         device: ``cpu``, ``cuda``, or ``auto`` for a GPU if there is one.
         workers: Worker processes on a CPU, by default one per core.
         console: Where progress is shown, by default standard error.
+        describe: Called with the model and the graphs; what it returns joins the model's summary.
         options: Options for loading the data: ``smiles``, ``label``, ``on_error``, ``features``, ``node_label``, ...
     """
     check_training(
@@ -197,8 +203,11 @@ def train(
             Features.of(graphs, options),
             summary,
             graphs.task,
+            calibration_of(graphs, choice.folds),
         )
-        trained.save(out)
+        trained.reference = Reference.of(trained, graphs, seed)
+        trained.summary |= describe(trained, graphs)
+        trained.save(out, {OUT_OF_FOLD: out_of_fold(graphs, choice.folds).to_csv(index=False)})
     return trained
 
 

@@ -93,8 +93,20 @@ def train(
     check_training(out, **settings)
     if task is not None:
         check_task(task)
+    from ssread.explain import describe_positions
+
     try:
-        model = apply.train(data, out, quick=quick, balanced=balanced, folds=folds, seed=seed, **settings, **options)
+        model = apply.train(
+            data,
+            out,
+            quick=quick,
+            balanced=balanced,
+            folds=folds,
+            seed=seed,
+            describe=lambda model, graphs: {"positions": describe_positions(model, graphs)},
+            **settings,
+            **options,
+        )
     except KeyboardInterrupt:
         typer.echo(
             f"Stopped. The training so far is kept in {out}.training; the same command continues from there.", err=True

@@ -1,5 +1,6 @@
 """``train``: from graphs to a model's folder, also when interrupted."""
 
+import dataclasses
 import json
 import signal
 import subprocess
@@ -7,11 +8,13 @@ import sys
 import time
 from pathlib import Path
 
+import pandas as pd
 import pytest
+import torch
 from filelock import FileLock
 from helpers.small_models import write_assay
 
-from ssread.apply import TrainedModel, train
+from ssread.apply import TrainedModel, predict, train
 from ssread.data import planted
 from ssread.errors import InputError
 
@@ -36,6 +39,14 @@ def test_the_folder_holds_the_chosen_model_and_how_it_was_chosen(data, tmp_path)
     assert [usual["name"] for usual in found["usual"]] == ["always the same answer"]
     assert found["graphs"] == 40
     loaded = TrainedModel.load(tmp_path / "model")
+    assert loaded.calibration.counts == (40,), "calibrated on predictions of graphs that were not trained on"
+    assert loaded.reference.vectors.size(0) == 40
+    seen = pd.read_csv(tmp_path / "model" / "out_of_fold.csv", dtype={"id": str})
+    assert seen["id"].tolist() == list(data.ids)
+    assert seen["true"].tolist() == [data.class_names[number] for number in data.y.tolist()]
+    right = seen[[f"p({name})" for name in data.class_names]].to_numpy().argmax(axis=1) == data.y.numpy()
+    by_fold = pd.Series(right).groupby(seen["fold"]).mean()
+    assert by_fold.mean() == pytest.approx(found["metrics"]["accuracy"]["mean"])
     assert loaded.summary == json.loads(json.dumps(model.summary))
     assert len(loaded.models) == 2
     assert [len(curves["train_loss"]) for curves in loaded.summary["curves"]] == [3, 3]
@@ -186,3 +197,29 @@ def test_a_full_disk_gets_a_sentence_and_leaves_no_model(tmp_path, limit):
     assert not (tmp_path / "model").exists()
     assert start(tmp_path / "model", "--epochs", "1").wait(300) == 0
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+@pytest.mark.parametrize("task", ["multilabel", "regression"])
+def test_every_task_is_trained_saved_and_used(data, tmp_path, task):
+    size, kind = data.node_counts.float(), data.y.float()
+    y = torch.stack([kind, (size > 15).float()] if task == "multilabel" else [100 * size, kind], dim=1)
+    y[::5, 1] = torch.nan
+    graphs = dataclasses.replace(data, y=y, task=task, class_names=(), target_names=("one", "two"))
+    model = train(graphs, tmp_path / "model", **SETTINGS, describe=lambda *_: {"note": "kept"})
+    found = model.summary["cross_validation"]
+    assert found["metric"] == ("roc_auc" if task == "multilabel" else "rmse")
+    assert set(found["each"]) == {"one", "two"}
+    loaded = TrainedModel.load(tmp_path / "model")
+    assert (loaded.task, loaded.output_names) == (task, ["one", "two"])
+    assert loaded.summary["note"] == "kept"
+    table = predict(loaded, data, coverage=0.8)
+    assert {"one", "two"} <= set(table.columns)
+    assert len(pd.read_csv(tmp_path / "model" / "out_of_fold.csv")) == 40
+
+
+def test_a_split_by_groups_is_kept_to_the_end(data, tmp_path):
+    graphs = dataclasses.replace(data, graph_texts={"kind": tuple(str(number % 10) for number in range(40))})
+    model = train(graphs, tmp_path / "model", **SETTINGS, split="groups:kind")
+    assert model.summary["cross_validation"]["split"] == "groups:kind"
+    seen = pd.read_csv(tmp_path / "model" / "out_of_fold.csv")
+    assert (seen.groupby(seen["id"] % 10)["fold"].nunique() == 1).all()
