@@ -239,8 +239,11 @@ def check_metric(metric: str, task: str | None = None) -> None:
         raise InputError(f"There is no metric {metric!r}{fits}. Choose one of {', '.join(fitting)}.")
 
 
-def default_metric(task: str, class_counts: Mapping[str, int] | None = None) -> str:
+def default_metric(task: str, class_counts: Mapping[str, int] | None = None, balanced: bool = False) -> str:
     """Returns the metric to judge a task by unless another is asked for.
+
+    Accuracy where no class is rare; not where every class is to count the same (``balanced``), since it would choose an
+    epoch at which the rare ones do not count.
 
     >>> default_metric("classification", {"no": 90, "yes": 10}), default_metric("regression")
     ('roc_auc', 'rmse')
@@ -251,7 +254,7 @@ def default_metric(task: str, class_counts: Mapping[str, int] | None = None) -> 
         return "roc_auc"
     counts = [count for count in (class_counts or {}).values() if count > 0]
     if not counts or 1 - max(counts) / sum(counts) >= RARE:
-        return "accuracy"
+        return "balanced_accuracy" if balanced else "accuracy"
     return "roc_auc" if len(counts) == 2 else "balanced_accuracy"
 
 

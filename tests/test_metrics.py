@@ -108,6 +108,7 @@ def test_the_default_metric_fits_its_task() -> None:
     for task in TASKS:
         check_metric(default_metric(task), task)
     assert default_metric("classification", {"a": 50, "b": 50}) == "accuracy"
+    assert default_metric("classification", {"a": 50, "b": 50}, balanced=True) == "balanced_accuracy"
     assert default_metric("classification", {"a": 80, "b": 20}) == "roc_auc"
     assert default_metric("classification", {"a": 80, "b": 10, "c": 10}) == "balanced_accuracy"
     with pytest.raises(InputError, match=r"no metric 'accuracy' for regression\. Choose one of rmse, mae"):

@@ -62,10 +62,11 @@ def sentences(validation: Mapping[str, Any]) -> list[str]:
     metric = validation["metric"]
     name = next(candidate["name"] for candidate in validation["candidates"] if candidate["chosen"])
     found = validation["metrics"][metric]
+    tried = len(validation["candidates"])
+    among = f", chosen among {tried} by {validation['trainings']} trainings" if tried > 1 else ""
     said = [
         f"{name}: {METRICS[metric].about} {_with_interval(metric, found)} in {validation['folds']}-fold "
-        f"cross-validation ({validation['split']}), chosen among {len(validation['candidates'])} by "
-        f"{validation['trainings']} trainings."
+        f"cross-validation ({validation['split']}){among}."
     ]
     for usual in validation.get("usual", []):
         value = "unknown" if usual["mean"] is None else METRICS[metric].text(usual["mean"])

@@ -139,7 +139,7 @@ def train(
     with torch.device("meta"):  # a wrong name raises before any work
         for candidate in tried:
             model_for(graphs, **candidate.model)
-    metric = metric or default_metric(graphs.task, graphs.statistics()["class_counts"])
+    metric = metric or default_metric(graphs.task, graphs.statistics()["class_counts"], balanced)
     check_metric(metric, graphs.task)
     training = make_training(graphs, quick=quick, epochs=epochs, metric=metric)
     runner = make_runner(device, workers, "here", lambda text: console.print(text, markup=False))
@@ -149,8 +149,8 @@ def train(
 
     say(f"{graphs!r}, on {runner!r}")
     say(
-        f"Task: {graphs.task}; {METRICS[metric].about} ({metric}) decides. {len(tried)} candidates, "
-        f"{num_trainings(len(tried), num_folds)} trainings in {num_folds} folds ({split})."
+        f"Task: {graphs.task}; {METRICS[metric].about} ({metric}) decides. Candidates: {len(tried)}, in "
+        f"{num_trainings(len(tried), num_folds)} trainings on {num_folds} folds ({split})."
     )
     settings = {
         "data": fingerprint(graphs),
