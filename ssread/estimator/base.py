@@ -163,7 +163,9 @@ class GraphEstimator(TransformerMixin, BaseEstimator):
             raise InputError(f"held_out must lie between 0 and 1, but {self.held_out} was given.")
 
     def _training(self, graphs: GraphSet) -> Training:
-        metric = self.metric or default_metric(graphs.task, graphs.statistics()["class_counts"])
+        metric = self.metric or default_metric(
+            graphs.task, graphs.statistics()["class_counts"], getattr(self, "class_weight", None) == "balanced"
+        )
         check_metric(metric, graphs.task)
         return dataclasses.replace(
             recipe_named(DEFAULT).training,
