@@ -213,6 +213,19 @@ def test_of_many_labels_one_is_chosen_from_a_menu(browser, tmp_path):
         assert opened.errors == []
 
 
+@pytest.mark.parametrize("value", [0.0, 0.25, 1.0])
+@pytest.mark.parametrize("epochs", [1, 2])
+def test_a_flat_curve_has_a_few_ticks(browser, tmp_path, value, epochs):
+    curve = summarize_curves("flat", [{"valid_accuracy": [value] * epochs, "train_loss": [value] * epochs}])
+    with Opened(browser, write_page(tmp_path / "page.html", "flat", curves=[curve], settings={"a": "b"})) as opened:
+        for chart in opened.page.locator("#learning svg").all():
+            levels = [text for text in chart.locator("text.tick").all_text_contents() if "epoch" not in text]
+            assert 2 <= len(levels) <= 6
+            assert len(set(levels)) == len(levels)
+            assert "NaN" not in chart.inner_html()
+        assert opened.errors == []
+
+
 def test_double_bonds_have_two_lines(browser, tmp_path):
     pytest.importorskip("rdkit")
     molecules = from_smiles(["C=CO"], ["a"])
