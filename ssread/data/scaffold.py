@@ -5,6 +5,7 @@ and their linkers. All molecules without a ring share the empty scaffold.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -49,16 +50,20 @@ def scaffold_groups(molecules: GraphSet | Sequence[str]) -> npt.NDArray[np.int64
     return first[group].astype(np.int64)
 
 
-def scaffold_split(molecules: GraphSet | Sequence[str], validation: float = 0.1, test: float = 0.1) -> Fold:
-    """Returns the usual single split by scaffold: frequent scaffolds for training, rare ones for testing.
+def scaffold_split(
+    molecules: GraphSet | Sequence[str], validation: float = 0.1, test: float = 0.1, seed: int = 0
+) -> Fold:
+    """Returns a single split by scaffold: frequent scaffolds for training, rare ones in all parts.
 
-    Scaffolds are assigned from the most to the least frequent, each to the first of train, validation and test with
-    room for it. There is no random choice.
+    Scaffolds with more molecules than half a validation or test part are for training while there is room. The others
+    are taken in random order, each for the part that lacks its classes (without labels: molecules) most. Every part of
+    a dataset with labels must have every class: otherwise an ``InputError`` names the part and the class.
 
     Args:
-        molecules: As in :func:`scaffolds`.
+        molecules: As in :func:`scaffolds`; a graph set may have labels.
         validation: Share of the molecules in the validation part.
         test: Share of the molecules in the test part.
+        seed: The same seed gives the same split.
     """
     if not (0 < validation < 1 and 0 < test < 1 and validation + test < 1):
         raise InputError(
@@ -66,23 +71,47 @@ def scaffold_split(molecules: GraphSet | Sequence[str], validation: float = 0.1,
         )
     groups = scaffold_groups(molecules)
     names, group, sizes = np.unique(groups, return_inverse=True, return_counts=True)
-    train_room = round((1 - validation - test) * len(groups))
-    validation_room = round(validation * len(groups))
-    part_of_scaffold = np.full(len(names), 2)
-    for scaffold in np.lexsort((names, -sizes)):
-        if sizes[scaffold] <= train_room:
-            part_of_scaffold[scaffold], train_room = 0, train_room - sizes[scaffold]
-        elif sizes[scaffold] <= validation_room:
-            part_of_scaffold[scaffold], validation_room = 1, validation_room - sizes[scaffold]
-    part = part_of_scaffold[group]
-    parts = [np.flatnonzero(part == number) for number in range(3)]
-    for name, members in zip(("training", "validation", "test"), parts, strict=True):
+    classes = np.zeros(len(groups), dtype=np.int64)
+    class_names: Sequence[str] = ()
+    if isinstance(molecules, GraphSet) and molecules.y is not None and molecules.class_names:
+        classes, class_names = molecules.y.cpu().numpy(), molecules.class_names
+    part = _assign(group, classes, np.array([1 - validation - test, validation, test]), seed)[group]
+    parts = dict(zip(("training", "validation", "test"), (np.flatnonzero(part == n) for n in range(3)), strict=True))
+    for what, members in parts.items():
         if not len(members):
             raise InputError(
                 f"The {len(groups)} molecules have {len(names)} scaffolds, the most frequent with {sizes.max()} "
-                f"molecules: that leaves the {name} part empty. Choose larger shares, or more varied molecules."
+                f"molecules: that leaves the {what} part empty. Choose larger shares, or more varied molecules."
             )
-    return Fold(*(torch.from_numpy(members) for members in parts))
+        for number in np.setdiff1d(classes, classes[members])[:1] if class_names else ():
+            raise InputError(
+                f"The {what} part of {len(members)} molecules has none of the class {class_names[number]!r}, whose "
+                f"{(classes == number).sum()} molecules have {len(np.unique(group[classes == number]))} scaffolds. "
+                "Choose another seed or larger shares, or leave the class out."
+            )
+    return Fold(*(torch.from_numpy(members) for members in parts.values()))
+
+
+def _assign(
+    group: npt.NDArray[Any], classes: npt.NDArray[Any], shares: npt.NDArray[Any], seed: int
+) -> npt.NDArray[Any]:
+    """Returns the part of every scaffold: 0 for training, 1 for validation, 2 for testing."""
+    members = np.zeros((group.max() + 1, classes.max() + 1))
+    np.add.at(members, (group, classes), 1)
+    sizes, of_class = members.sum(axis=1), np.maximum(members.sum(axis=0), 1)
+    wanted = shares[:, None] * of_class
+    order = np.random.default_rng(seed).permutation(len(sizes))
+    frequent = sizes > shares[1:].min() * len(group) / 2
+    order = order[np.argsort(np.where(frequent, -sizes, 0)[order], kind="stable")]
+    found = np.zeros_like(wanted)
+    parts = np.zeros(len(sizes), dtype=np.int64)
+    for scaffold in order:
+        has_room = found[0].sum() + sizes[scaffold] <= shares[0] * len(group)
+        if not (frequent[scaffold] and has_room):
+            lack = (wanted - found) / wanted  # the share of every class that a part still lacks
+            parts[scaffold] = (lack @ (members[scaffold] / of_class)).argmax()
+        found[parts[scaffold]] += members[scaffold]
+    return parts
 
 
 def _smiles(molecules: GraphSet | Sequence[str]) -> Sequence[str]:

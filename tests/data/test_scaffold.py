@@ -34,11 +34,11 @@ def test_substituents_and_stereochemistry_do_not_matter_linkers_do() -> None:
     ]
 
 
-@given(molecules.filter(lambda smiles: len(smiles) >= 10), st.floats(0.1, 0.4), st.floats(0.1, 0.4))
-def test_the_parts_of_a_split_share_no_scaffold(smiles: list[str], validation: float, test: float) -> None:
+@given(molecules.filter(lambda smiles: len(smiles) >= 10), st.floats(0.1, 0.4), st.floats(0.1, 0.4), st.integers(0, 9))
+def test_the_parts_of_a_split_share_no_scaffold(smiles: list[str], validation: float, test: float, seed: int) -> None:
     names = scaffolds(smiles)
     try:
-        fold = scaffold_split(smiles, validation, test)
+        fold = scaffold_split(smiles, validation, test, seed)
     except InputError as error:
         sentence = str(error)
     else:
@@ -46,17 +46,43 @@ def test_the_parts_of_a_split_share_no_scaffold(smiles: list[str], validation: f
         parts = [{names[number] for number in part} for part in (fold.train, fold.validation, fold.test)]
         assert len(set.union(*parts)) == sum(map(len, parts))
         assert sorted([*fold.train, *fold.validation, *fold.test]) == list(range(len(smiles)))
-        assert len(fold.train) <= round((1 - validation - test) * len(smiles))
-        assert len(fold.validation) <= round(validation * len(smiles))
+        again = scaffold_split(smiles, validation, test, seed)
+        assert again.test.tolist() == fold.test.tolist()
     assert "part empty" in sentence
 
 
-def test_frequent_scaffolds_train_and_rare_ones_test() -> None:
+def test_frequent_scaffolds_train() -> None:
     smiles = [f"{'C' * n}c1ccccc1" for n in range(1, 17)] + ["CC1CC1", "CCC1CC1", "Cc1ccoc1", "CC1CCNCC1"]
-    fold = scaffold_split(smiles)
-    assert fold.train.tolist() == list(range(16))
-    assert fold.validation.tolist() == [16, 17]
-    assert fold.test.tolist() == [18, 19]
+    for seed in range(5):
+        fold = scaffold_split(smiles, seed=seed)
+        assert fold.train.tolist() == list(range(16))
+        assert sorted([len(fold.validation), len(fold.test)]) == [2, 2]
+
+
+def chains_of_rings(count: int) -> list[str]:
+    """Molecules that all have another scaffold."""
+    return [f"C1CC1{'C' * n}C1CC1" for n in range(count)]
+
+
+def test_a_file_sorted_by_class_has_every_class_in_every_part() -> None:
+    smiles = chains_of_rings(60) + [f"{'C' * n}c1ccccc1" for n in range(1, 60)]
+    labels = ["a"] * 30 + ["b"] * 30 + ["a", "b"] * 29 + ["a"]
+    graphs = from_smiles(smiles, labels)
+    splits = [scaffold_split(graphs, 0.1, 0.2, seed) for seed in range(4)]
+    for fold in splits:
+        for part in (fold.train, fold.validation, fold.test):
+            share = graphs.y[part].float().mean()
+            assert abs(share - graphs.y.float().mean()) < 0.12
+    assert len({tuple(fold.test.tolist()) for fold in splits}) == 4
+
+
+def test_a_part_without_a_class_gets_a_sentence() -> None:
+    smiles = chains_of_rings(30)
+    graphs = from_smiles(smiles, ["a"] * 28 + ["b"] * 2)
+    with pytest.raises(
+        InputError, match=r"part of \d+ molecules has none of the class 'b', whose 2 molecules have 2 sca"
+    ):
+        scaffold_split(graphs)
 
 
 def test_folds_by_scaffold() -> None:
