@@ -22,7 +22,7 @@ import psutil
 from ssread.apply import TrainedModel, predict
 from ssread.apply.chunks import chunks_of
 from ssread.apply.features import Features
-from ssread.apply.output_tables import write_tables
+from ssread.apply.output_tables import Part, write_parts
 from ssread.apply.prediction import prediction_table
 from ssread.common.workers import as_worker
 from ssread.data import atom_features, from_smiles, graphset, molecule_rows
@@ -88,7 +88,7 @@ def shares(model: TrainedModel, path: Path, scratch: Path) -> None:
             clock.seconds = 0.0
         rows = reading.around(piece.read)(model.features)
         table = predicting.around(prediction_table)(model, rows)
-        writing.around(write_tables)([table], scratch / "piece.csv")
+        writing.around(write_parts)([Part(table, [])], scratch / "piece.csv")
         steps["RDKit"].append(rdkit.seconds)
         steps["features and batches"].append(reading.seconds - rdkit.seconds + batching.seconds)
         steps["model"].append(predicting.seconds - batching.seconds)

@@ -16,6 +16,21 @@ class MissingExtraError(InputError, ImportError):
     """An optional package is not installed; the message names the extra that installs it."""
 
 
+class BadRowsError(InputError):
+    """Rows that cannot be used, where none may be skipped.
+
+    Args:
+        found: The sentence that names them. The message adds what to do in Python; the command line has its own words.
+    """
+
+    def __init__(self, found: str):
+        super().__init__(found)
+        self.found = found
+
+    def __str__(self) -> str:
+        return f"{self.found} Correct them, or leave them out with on_error='skip'."
+
+
 def missing_extra(package: str, extra: str, purpose: str) -> MissingExtraError:
     """Returns the error to raise where an optional ``package`` cannot be imported.
 

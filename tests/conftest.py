@@ -51,6 +51,15 @@ def mirror(monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
+def molecule_files() -> Path:
+    """The folder of public sets of molecules: tox21.csv, clintox.csv, esol.csv."""
+    folder = ZIPS.parent / "molecules"
+    if not (folder / "tox21.csv").is_file():
+        pytest.skip("the public sets of molecules are not here")
+    return folder
+
+
+@pytest.fixture
 def mutag(monkeypatch: pytest.MonkeyPatch) -> GraphSet:
     if importlib.util.find_spec("grakel") is None:
         if not (ZIPS / "MUTAG.zip").is_file():

@@ -10,17 +10,19 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import networkx as nx
+import pyarrow
 
 from ssread.apply.features import Features
 from ssread.apply.graph_inputs import check_options, options_of
-from ssread.data.classes import is_missing
 from ssread.data.graphset import GraphSet
-from ssread.data.load import MOLECULE_ENDINGS, find_reader
-from ssread.data.molecule_files import read_blocks
+from ssread.data.load import find_reader, is_table
+from ssread.data.molecule_files import read_blocks, table_blocks
 from ssread.data.molecule_rows import Block, Columns
-from ssread.data.molecules import problems_of, to_graphs
+from ssread.data.molecules import reasons_of, to_graphs
 from ssread.data.network_files import find_files, read_graph
 from ssread.data.networks import from_networkx, read_networks
+from ssread.data.skipped import SkippedRow
+from ssread.data.sources import MOLECULE_ENDINGS, ending_of
 from ssread.errors import InputError
 
 __all__ = ["Chunk", "Rows", "chunks_of"]
@@ -38,12 +40,22 @@ class Rows:
         texts: The SMILES of every row; ``None`` where the source has none.
         problems: What is wrong with a row, by its index in the chunk.
         graphs: The graphs of all other rows, in order; ``None`` where there are none.
+        places: Where to find every row, such as "line 3"; the ids by default.
+        inputs: All columns of a table that was read, or ``None``.
     """
 
     ids: Sequence[str]
     texts: Sequence[str] | None
     problems: dict[int, str]
     graphs: GraphSet | None
+    places: Sequence[str] = ()
+    inputs: pyarrow.Table | None = None
+
+    @property
+    def skipped(self) -> list[SkippedRow]:
+        """The rows with a problem."""
+        places, texts = self.places or self.ids, self.texts or [""] * len(self.ids)
+        return [SkippedRow(row, places[row], texts[row], why) for row, why in sorted(self.problems.items())]
 
     @property
     def usable(self) -> list[int]:
@@ -60,28 +72,32 @@ class Chunk(Protocol):
         """Makes graphs of the rows, with features as in training."""
 
 
-def chunks_of(features: Features, data: Any, **options: Any) -> Iterator[Chunk]:
+def chunks_of(features: Features, data: Any, *, keep_columns: bool = False, **options: Any) -> Iterator[Chunk]:
     """Yields the rows of a source in order, some at a time.
 
-    Files of molecules and folders of graph files are read chunk by chunk, everything else at once.
+    Files and tables of molecules and folders of graph files are read chunk by chunk, everything else at once.
 
     Args:
         features: The features of the model's graphs.
         data: As for :meth:`ssread.apply.TrainedModel.read`.
+        keep_columns: Whether to keep all columns of a table of molecules.
         options: Where to find things in the data: ``smiles`` and ``id`` columns.
     """
     allowed = [name for name in options_of(data) if name not in ("on_error", "name")]
     check_options(options, allowed)
     trained_with = {name: value for name, value in features.options.items() if name in allowed}
+    columns = Columns(
+        smiles=options.get("smiles", "smiles"),
+        label=None,
+        id=options.get("id"),
+        hydrogens=bool(trained_with.get("hydrogens", False)),
+        all=keep_columns,
+    )
+    if is_table(data):
+        return (MoleculeChunk(block, trained_with) for block in table_blocks(data, columns, CHUNK_ROWS))
     if isinstance(data, str | os.PathLike):
         reader, path = find_reader(data)
-        if path is not None and path.suffix.lower() in MOLECULE_ENDINGS and path.is_file():
-            columns = Columns(
-                smiles=options.get("smiles", "smiles"),
-                label=None,
-                id=options.get("id"),
-                hydrogens=bool(trained_with.get("hydrogens", False)),
-            )
+        if path is not None and ending_of(path) in MOLECULE_ENDINGS and path.is_file():
             return (MoleculeChunk(block, trained_with) for block in read_blocks(path, columns, CHUNK_ROWS))
         if reader is read_networks and path is not None:
             files = find_files(path)
@@ -110,14 +126,11 @@ class MoleculeChunk:
     def read(self, features: Features) -> Rows:
         """See :class:`Chunk`."""
         rows = self.block.parse()
-        ids = [
-            str(number) if rows.ids is None or is_missing(rows.ids[index]) else str(rows.ids[index])
-            for index, number in enumerate(rows.numbers)
-        ]
-        index_of = {number: index for index, number in enumerate(rows.numbers)}
-        problems = {index_of[n]: f"{what} it" for what, numbers in problems_of(rows).items() for n in numbers}
-        if len(problems) == len(ids):
-            return Rows(ids, rows.texts, problems, None)
+        every = range(len(rows.numbers))
+        ids, places = [rows.id_of(row) for row in every], [rows.place_of(row) for row in every]
+        read = Rows(ids, rows.texts, reasons_of(rows), None, places, rows.inputs)
+        if not read.usable:
+            return read
         graphs = to_graphs(
             replace(rows, ids=None),  # the id of a graph is then the number of its row
             self.block.path.stem,
@@ -127,7 +140,7 @@ class MoleculeChunk:
             hydrogens=bool(self.options.get("hydrogens", False)),
             elements=None,
         )
-        return _arranged(features, graphs, ids, rows.texts, problems)
+        return _arranged(features, replace(read, graphs=graphs))
 
 
 @dataclass(frozen=True)
@@ -172,7 +185,7 @@ class FilesChunk:
         usable = convertible(list(networks))
         if not usable:
             return Rows(ids, None, problems, None)
-        return _arranged(features, convert(usable), ids, None, problems)
+        return _arranged(features, Rows(ids, None, problems, convert(usable)))
 
 
 @dataclass(frozen=True)
@@ -186,23 +199,20 @@ class GraphSetChunk:
 
     def read(self, features: Features) -> Rows:
         """See :class:`Chunk`."""
-        texts = self.graphs.graph_texts.get("smiles")
-        return _arranged(features, self.graphs, list(self.graphs.ids), texts, {})
+        texts, ids = self.graphs.graph_texts.get("smiles"), list(self.graphs.ids)
+        return _arranged(features, Rows(ids, texts, {}, self.graphs, [f"graph {name}" for name in ids]))
 
 
-def _arranged(
-    features: Features, graphs: GraphSet, ids: Sequence[str], texts: Sequence[str] | None, problems: dict[int, str]
-) -> Rows:
+def _arranged(features: Features, rows: Rows) -> Rows:
     """The rows with their graphs in the columns of the model; a graph that does not fit becomes a problem."""
-    graphs, misfits = features.arrange_usable(graphs)
-    if misfits:
-        usable = [index for index in range(len(ids)) if index not in problems]
-        problems = problems | {usable[number]: sentence for number, sentence in misfits.items()}
-        fitting = [number for number in range(len(graphs)) if number not in misfits]
-        if not fitting:
-            return Rows(ids, texts, problems, None)
-        graphs = graphs[fitting]
-    return Rows(ids, texts, problems, graphs)
+    assert rows.graphs is not None
+    graphs, misfits = features.arrange_usable(rows.graphs)
+    if not misfits:
+        return replace(rows, graphs=graphs)
+    usable = rows.usable
+    problems = rows.problems | {usable[number]: sentence for number, sentence in misfits.items()}
+    fitting = [number for number in range(len(graphs)) if number not in misfits]
+    return replace(rows, problems=problems, graphs=graphs[fitting] if fitting else None)
 
 
 def _smiles_chunk(smiles: list[str], start: int, options: dict[str, Any]) -> MoleculeChunk:

@@ -12,10 +12,11 @@ import torch
 
 from ssread.apply.checks import VECTORS, check_ending
 from ssread.apply.chunks import Rows
-from ssread.apply.output_tables import RowsCallback, Written, table_of, with_progress, write_tables
+from ssread.apply.output_tables import Part, RowsCallback, Written, table_of, with_progress, write_parts
 from ssread.apply.streaming import Model, stream
 from ssread.apply.trained_model import TrainedModel
 from ssread.common.files import replacing
+from ssread.data.skipped import list_skipped
 
 __all__ = ["embed", "embedding_table"]
 
@@ -30,6 +31,7 @@ def embed(
     *,
     workers: int | None = None,
     progress: RowsCallback = None,
+    on_error: str = "skip",
     **options: Any,
 ) -> Floats: ...
 
@@ -42,6 +44,7 @@ def embed(
     *,
     workers: int | None = None,
     progress: RowsCallback = None,
+    on_error: str = "skip",
     **options: Any,
 ) -> Written: ...
 
@@ -53,6 +56,7 @@ def embed(
     *,
     workers: int | None = None,
     progress: RowsCallback = None,
+    on_error: str = "skip",
     **options: Any,
 ) -> Floats | Written:
     """Computes graph vectors of new graphs: a row for every row of the data, in the same order; NaN for unusable rows.
@@ -61,16 +65,17 @@ def embed(
 
     Args:
         model: A trained model, or its folder.
-        data: As for :func:`ssread.apply.predict`, like ``workers``, ``progress`` and ``options``.
+        data: As for :func:`ssread.apply.predict`, like ``workers``, ``progress``, ``on_error`` and ``options``.
         out: A ``.parquet`` or ``.csv`` file (columns ``id``, ``v0``, ``v1``, ..., ``problem``) or a ``.npy`` file (the
-            vectors alone) to write instead of returning an array; written all or nothing.
+            vectors alone) to write instead of returning an array; written all or nothing. Unusable rows are listed in
+            ``NAME.skipped.csv`` beside it.
     """
-    tables = with_progress(stream(model, data, embedding_table, workers, **options), progress)
+    parts = with_progress(stream(model, data, embedding_table, workers, on_error, **options), progress)
     if out is None:
-        return np.concatenate([_matrix(table) for table in tables])
+        return np.concatenate([_matrix(part.table) for part in parts])
     path = Path(out)
     check_ending(path, VECTORS)
-    return _write_npy(tables, path) if path.suffix.lower() == ".npy" else write_tables(tables, path)
+    return _write_npy(parts, path) if path.suffix.lower() == ".npy" else write_parts(parts, path)
 
 
 def embedding_table(model: TrainedModel, rows: Rows) -> pyarrow.Table:
@@ -90,22 +95,22 @@ def _matrix(table: pyarrow.Table) -> Floats:
     return np.stack([table.column(name).to_numpy().astype(np.float32) for name in names], axis=1)
 
 
-def _write_npy(tables: Iterable[pyarrow.Table], path: Path) -> Written:
+def _write_npy(parts: Iterable[Part], path: Path) -> Written:
     """Writes one array row by row; the header is rewritten at the end, when the number of rows is known."""
-    rows = problems = 0
-    with replacing(path) as new, new.open("w+b") as file:
+    rows = 0
+    with list_skipped(path) as skipped, replacing(path) as new, new.open("w+b") as file:
         width = 0
-        for table in tables:
+        for table, problems in parts:
             matrix = _matrix(table)
             if rows == 0:
                 width = matrix.shape[1]
                 _write_header(file, 0, width)
             file.write(np.ascontiguousarray(matrix).data)
             rows += len(matrix)
-            problems += len(table) - table.column("problem").null_count
+            skipped.add(problems)
         file.seek(0)
         _write_header(file, rows, width)
-    return Written(path, rows, problems)
+    return Written(path, rows, skipped, outside=0)
 
 
 def _write_header(file: Any, rows: int, width: int) -> None:

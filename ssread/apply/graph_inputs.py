@@ -9,27 +9,28 @@ import networkx as nx
 from torch_geometric.data import Data
 
 from ssread.data.graphset import GraphSet
-from ssread.data.load import find_reader, load
-from ssread.data.molecules import from_smiles
+from ssread.data.load import find_reader, is_table, load
+from ssread.data.molecules import from_smiles, from_table
 from ssread.data.networks import from_networkx
 from ssread.data.pyg import from_pyg
+from ssread.data.skipped import check_on_error
 from ssread.errors import InputError
 
-__all__ = ["check_options", "graphs_of", "options_of"]
+__all__ = ["check_options", "graphs_of", "options_of", "read_usable"]
 
 
 def graphs_of(data: Any, **options: Any) -> GraphSet:
     """Converts anything that holds graphs.
 
     Args:
-        data: A ``GraphSet``; a file, folder or dataset name for :func:`ssread.data.load`; or a list of SMILES, NetworkX
-            graphs or PyG ``Data``.
+        data: A ``GraphSet``; a file, folder, dataset name or pandas ``DataFrame`` for :func:`ssread.data.load`; or a
+            list of SMILES, NetworkX graphs or PyG ``Data``.
         options: Options of the reader of that kind of data; a ``GraphSet`` takes none.
 
     >>> graphs_of([nx.path_graph(3), nx.cycle_graph(4)]).node_counts.tolist()
     [3, 4]
     """
-    if isinstance(data, str | os.PathLike):
+    if isinstance(data, str | os.PathLike) or is_table(data):
         return load(data, **options)
     if isinstance(data, GraphSet):
         check_options(options, ())
@@ -37,6 +38,12 @@ def graphs_of(data: Any, **options: Any) -> GraphSet:
     reader, items = _reader_of(data)
     check_options(options, options_of(reader))
     return reader(items, **options)
+
+
+def read_usable(data: Any, on_error: str, **options: Any) -> GraphSet:
+    """Does as :func:`graphs_of`; passes ``on_error`` on where the source has rows that may be skipped."""
+    check_on_error(on_error)
+    return graphs_of(data, **options, **({"on_error": on_error} if "on_error" in options_of(data) else {}))
 
 
 def options_of(source: Any) -> Mapping[str, inspect.Parameter]:
@@ -60,8 +67,10 @@ def check_options(given: Iterable[str], allowed: Iterable[str]) -> None:
             raise InputError(f"There is no option {name!r}: {choices}.")
 
 
-def _reader_of(data: Any) -> tuple[Callable[..., GraphSet], list[Any]]:
-    """The function that reads this kind of graphs, and the graphs as a list."""
+def _reader_of(data: Any) -> tuple[Callable[..., GraphSet], Any]:
+    """The function that reads this kind of graphs, and the graphs as a list (or the table of molecules)."""
+    if is_table(data):
+        return from_table, data
     if isinstance(data, nx.Graph | Data):
         data = [data]
     if not isinstance(data, Iterable):

@@ -53,7 +53,11 @@ def _data(data: Mapping[str, Any]) -> str:
         counts = _table(columns, [(n, *(f"{v:g}" for v in values.values())) for n, values in data["targets"].items()])
     sizes = f"{data['mean_nodes']:.1f} nodes on average, at most {data['max_nodes']}"
     repairs = "".join(f"\n- {_text(what)}: {count}" for what, count in data.get("repairs", {}).items())
-    repaired = f"\n\nRepaired while reading:\n{repairs}" if repairs else ""
+    copies = data.get("copies", {})
+    if copies.get("repeated"):
+        repairs += f"\n- graphs that occur more than once: {copies['repeated']}, in {copies['rows']} rows"
+        repairs += f"\n- of these with different labels: {copies['contradictory']}"
+    repaired = f"\n\nFound while reading:\n{repairs}" if repairs else ""
     return f"{_text(data['name'])}: {data['graphs']} graphs, {sizes}.\n\n{counts}{repaired}"
 
 

@@ -1,5 +1,6 @@
 """``ssread predict``: what a model says about new graphs, how sure that is, and their structural positions."""
 
+import math
 import os
 from functools import partial
 from pathlib import Path
@@ -10,10 +11,11 @@ import pyarrow
 
 from ssread.apply.checks import check_coverage
 from ssread.apply.chunks import Rows
-from ssread.apply.output_tables import RowsCallback, Written, table_of, with_progress, write_tables
+from ssread.apply.output_tables import OUTSIDE, RowsCallback, Written, table_of, with_progress, write_parts
 from ssread.apply.prediction_columns import Evaluated, prediction_columns
 from ssread.apply.streaming import Model, as_model, stream
 from ssread.apply.trained_model import TrainedModel
+from ssread.data.graphset import GraphSet
 
 __all__ = ["predict", "prediction_table"]
 
@@ -27,6 +29,7 @@ def predict(
     coverage: float | None = None,
     workers: int | None = None,
     progress: RowsCallback = None,
+    on_error: str = "skip",
     **options: Any,
 ) -> pd.DataFrame: ...
 
@@ -40,6 +43,7 @@ def predict(
     coverage: float | None = None,
     workers: int | None = None,
     progress: RowsCallback = None,
+    on_error: str = "skip",
     **options: Any,
 ) -> Written: ...
 
@@ -52,13 +56,17 @@ def predict(
     coverage: float | None = None,
     workers: int | None = None,
     progress: RowsCallback = None,
+    on_error: str = "skip",
     **options: Any,
 ) -> pd.DataFrame | Written:
     """Predicts new graphs: a row for every row of the data, in the same order.
 
-    Columns: ``id``; ``smiles`` of molecules; those of the task; ``distance``, from the nearest of up to 1000 training
-    graphs, 1 being usual among these; with SSRead ``position 0``, ..., the share of nodes in each structural position
-    (of the first member: positions of different members do not correspond); ``problem``, why a row has no prediction.
+    The columns of a table of molecules come first; one that has the name of a column of ours gets " (input)" at its
+    end. Ours are ``id`` and ``smiles`` of molecules, where the table has none of that name; those of the task;
+    ``distance``, from the nearest of up to 1000 training graphs, 1 being usual among these; with SSRead ``position 0``,
+    ..., the share of nodes in each structural position (of the first member: positions of different members do not
+    correspond); ``outside``, where a graph has more nodes than every training graph; ``problem``, why a row has no
+    prediction.
 
     - Of classes: ``class``, the most probable one; ``p(name)`` of each; ``uncertainty``, the entropy of these
       probabilities as a share of its maximum (0: certain, 1: a uniform guess); ``spread``; ``set``, the classes that
@@ -77,22 +85,37 @@ def predict(
         model: A trained model, or its folder.
         data: Anything :func:`ssread.data.load` takes, a ``GraphSet``, or a list of SMILES, NetworkX or PyG graphs.
             Files of molecules may be larger than the memory.
-        out: A ``.csv`` or ``.parquet`` file to write instead of returning a table; written all or nothing.
+        out: A ``.csv`` or ``.parquet`` file to write instead of returning a table; written all or nothing. Rows
+            without a prediction are listed in ``NAME.skipped.csv`` beside it.
         coverage: How often sets or intervals hold the truth, such as 0.9; ``None`` for no such columns.
         workers: Worker processes, by default one per core.
         progress: Callback, called with the number of rows done.
+        on_error: ``"skip"``: a row that cannot be used has a ``problem`` instead of a prediction; ``"raise"``: it
+            raises an error.
         options: Where to find things in the data: ``smiles`` and ``id`` columns of a file.
     """
     if coverage is not None:
         model = as_model(model)
         check_coverage(coverage, calibrated=model.calibration is not None)
     make_table = partial(prediction_table, coverage=coverage)
-    tables = with_progress(stream(model, data, make_table, workers, **options), progress)
+    parts = with_progress(stream(model, data, make_table, workers, on_error, keep_columns=True, **options), progress)
     if out is not None:
-        return write_tables(tables, Path(out))
-    return pyarrow.concat_tables(tables).to_pandas()
+        return write_parts(parts, Path(out))
+    table = pyarrow.concat_tables(part.table for part in parts).to_pandas()
+    return table.set_axis(data.index) if isinstance(data, pd.DataFrame) else table
 
 
 def prediction_table(model: TrainedModel, rows: Rows, coverage: float | None = None) -> pyarrow.Table:
     """The predictions for the rows of a chunk."""
-    return table_of(rows, prediction_columns(model, Evaluated.of(model, rows.graphs), coverage))
+    columns = prediction_columns(model, Evaluated.of(model, rows.graphs), coverage)
+    outside = None if rows.graphs is None else _outside(model, rows.graphs)
+    return table_of(rows, {**columns, OUTSIDE: (outside, pyarrow.string())})
+
+
+def _outside(model: TrainedModel, graphs: GraphSet) -> list[str | None]:
+    """In what each graph is unlike all training graphs, where it is and their sizes are known."""
+    most = model.summary.get("data", {}).get("max_nodes", math.inf)
+    return [
+        f"{count} nodes, more than the {most} of the largest training graph" if count > most else None
+        for count in graphs.node_counts.tolist()
+    ]

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from ssread import segment
+from ssread.apply.output_tables import OUTSIDE
 from ssread.apply.trained_model import TrainedModel
 from ssread.data.graphset import GraphSet
 from ssread.data.task_names import CLASSIFICATION, MULTILABEL, REGRESSION
@@ -20,7 +21,7 @@ __all__ = ["Evaluated", "prediction_columns"]
 Column = tuple[Any, pyarrow.DataType]
 
 #: The columns of every table, which no prediction may be named like.
-TAKEN = ("id", "smiles", "problem")
+TAKEN = ("id", "smiles", OUTSIDE, "problem")
 
 
 class Evaluated(NamedTuple):

@@ -17,9 +17,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from ssread.apply.checks import check_training
 from ssread.apply.features import Features
 from ssread.apply.final_training import train_members
-from ssread.apply.graph_inputs import graphs_of
+from ssread.apply.graph_inputs import read_usable
 from ssread.apply.model_choice import Choice, choose
 from ssread.apply.quality import calibration_of, compare_methods, out_of_fold
+from ssread.apply.reading_notes import reading_notes
 from ssread.apply.reference import Reference
 from ssread.apply.search import BUDGET, candidates, num_candidates, num_trainings
 from ssread.apply.trained_model import TrainedModel
@@ -28,6 +29,7 @@ from ssread.common.files import make_folder, refuse_existing, write_text
 from ssread.common.plain_json import canonical_json
 from ssread.common.versions import versions
 from ssread.data.cross_validation import folds_of, num_file_folds, with_split
+from ssread.data.duplicates import find_copies
 from ssread.data.graphset import GraphSet
 from ssread.data.split_names import RANDOM
 from ssread.data.splits import Fold
@@ -74,6 +76,7 @@ def train(
     workers: int | None = None,
     console: Console | None = None,
     describe: Callable[[TrainedModel, GraphSet], dict[str, Any]] = lambda *_: {},
+    on_error: str = "skip",
     **options: Any,
 ) -> TrainedModel:
     """Trains a model on labelled graphs and saves it in a new folder.
@@ -85,7 +88,7 @@ def train(
     for early stopping. The same call continues an interrupted training.
 
     Args:
-        data: A file, folder or dataset name for :func:`ssread.data.load`, or a ``GraphSet``.
+        data: A file, folder, dataset name or ``DataFrame`` for :func:`ssread.data.load`, or a ``GraphSet``.
         out: The folder to make.
         quick: No search (``gcn`` with SSRead and the usual settings), three folds, at most 40 epochs.
         arch: The architecture, by default ``gcn`` or ``gin``.
@@ -105,7 +108,9 @@ def train(
         workers: Worker processes on a CPU, by default one per core.
         console: Where progress is shown, by default standard error.
         describe: Called with the model and the graphs; what it returns joins the model's summary.
-        options: Options for loading the data: ``smiles``, ``label``, ``on_error``, ``features``, ``node_label``, ...
+        on_error: ``"skip"``: rows that cannot be used are left out, and listed in ``OUT.skipped.csv`` beside ``out``;
+            ``"raise"``: they raise an error.
+        options: Options for loading the data: ``smiles``, ``label``, ``features``, ``node_label``, ...
     """
     check_training(
         out,
@@ -124,7 +129,7 @@ def train(
     out, console = Path(out), console or Console(stderr=True)
     if quick:
         arch, readout = arch or "gcn", readout or "ssread"
-    graphs, split = with_split(graphs_of(data, **options), split)
+    graphs, split = with_split(read_usable(data, on_error, **options), split)
     num_folds = _num_folds(graphs, folds or (QUICK_FOLDS if quick else FOLDS))
     parts = folds_of(graphs, split, num_folds, seed)  # raises before there is an unfinished training
     count = 1 if quick else num_candidates(BUDGET if budget is None else budget, num_folds)
@@ -145,9 +150,11 @@ def train(
     runner = make_runner(device, workers, "here", lambda text: console.print(text, markup=False))
 
     def say(text: str) -> None:
-        console.print(text, markup=False, highlight=False)
+        console.print(text, markup=False, highlight=False, soft_wrap=True)
 
-    say(f"{graphs!r}, on {runner!r}")
+    copies = find_copies(graphs)
+    for text in (f"{graphs!r}, on {runner!r}", *reading_notes(graphs, copies, out)):
+        say(text)
     say(
         f"Task: {graphs.task}; {METRICS[metric].about} ({metric}) decides. Candidates: {len(tried)}, in "
         f"{num_trainings(len(tried), num_folds)} trainings on {num_folds} folds ({split})."
@@ -193,6 +200,7 @@ def train(
                 progress=progress,
             )
         summary = _summary(graphs, settings, choice)
+        summary["data"]["copies"] = copies._asdict()
         summary["curves"] = [member.curves for member in members]
         summary["members"] = [
             {"best_epoch": member.best_epoch, "held_out_score": member.held_out_score} for member in members

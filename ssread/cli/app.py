@@ -1,25 +1,51 @@
 """The app that every command is added to, and how it prints errors and tables."""
 
-from typing import TYPE_CHECKING, Any
+import re
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from ssread.errors import InputError
+from ssread.common.versions import VERSION
+from ssread.errors import BadRowsError, InputError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
 class _Commands(TyperGroup):
-    """Prints the sentence of an ``InputError`` alone, without a traceback."""
+    """Prints the sentence of an ``InputError`` alone, without a traceback, with options as they are typed."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
         except InputError as error:
-            typer.echo(f"Error: {error}", err=True)
+            text = str(error)
+            if isinstance(error, BadRowsError):
+                text = f"{error.found} Correct them, or leave out --strict."
+            command = self.get_command(ctx, ctx.invoked_subcommand or "")
+            names = [parameter.name for parameter in command.params] if command else []
+            typer.echo(f"Error: {_as_typed(text, names)}", err=True)
             raise typer.Exit(1) from None
+
+
+def _as_typed(text: str, names: list[str]) -> str:
+    """Spells the options of a command in a sentence as they are typed.
+
+    >>> _as_typed("There is no column 'X' (smiles='X').", ["smiles"])
+    "There is no column 'X' (--smiles 'X')."
+    """
+    if not names:
+        return text
+    any_name = "|".join(map(re.escape, names))
+    text = re.sub(rf"There is no option '({any_name})':", r"There is no option --\1 for this data:", text)
+    return re.sub(rf"\b({any_name})=(?=['\d])", r"--\1 ", text)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"ssread {VERSION}")
+        raise typer.Exit
 
 
 app = typer.Typer(
@@ -33,7 +59,11 @@ app = typer.Typer(
 
 
 @app.callback()
-def _main() -> None:  # with it, the name of a command is needed even where there is only one
+def _main(  # with it, the name of a command is needed even where there is only one
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
     pass
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from ssread.cli.app import app, wide_console
-from ssread.cli.options import DEGREE, DEVICE, FOLDS, LABEL, ON, OUT, RECIPE, SEEDS, SMILES, WORKERS
+from ssread.cli.options import DEGREE, DEVICE, FOLDS, LABEL, ON, OUT, RECIPE, SEEDS, SMILES, STRICT, WORKERS, on_error
 
 
 @app.command()
@@ -70,6 +70,7 @@ def compare(
     smiles: SMILES = None,
     label: LABEL = None,
     degree: DEGREE = False,
+    strict: STRICT = False,
     device: DEVICE = "auto",
     workers: WORKERS = None,
     on: ON = "here",
@@ -115,6 +116,7 @@ def compare(
         settings = read_settings(config)
     reading = {"smiles": smiles, "label": label, "degree": degree or None}
     data = {**settings.pop("data", {}), **{name: value for name, value in reading.items() if value is not None}}
+    bad_rows = on_error(strict, data)
     settings |= {name: value for name, value in flags.items() if value is not None}
     experiments_of(settings)
     check_placement(device, workers, on)
@@ -123,7 +125,15 @@ def compare(
 
     try:
         report, saved = compare_dataset(
-            dataset, settings, data=data, device=device, workers=workers, on=on, out=out, console=Console(stderr=True)
+            dataset,
+            settings,
+            data=data,
+            device=device,
+            workers=workers,
+            on=on,
+            out=out,
+            console=Console(stderr=True),
+            on_error=bad_rows,
         )
     except KeyboardInterrupt:
         typer.echo(f"Stopped. Finished trainings are kept in {out}; the same command continues from there.", err=True)

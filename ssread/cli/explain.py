@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from ssread.cli.app import app
-from ssread.cli.options import ID, LABEL, SMILES
+from ssread.cli.options import ID, LABEL, SMILES, STRICT, on_error
 from ssread.errors import InputError
 
 
@@ -28,6 +28,7 @@ def explain(
     smiles: SMILES = None,
     label: LABEL = None,
     id: ID = None,
+    strict: STRICT = False,
     score: Annotated[
         str | None,
         typer.Option(
@@ -65,7 +66,9 @@ def explain(
 
         from ssread.commands.score import score_dataset
 
-        scores, files = score_dataset(score, study, out=out or "runs", device=device, workers=workers)
+        scores, files = score_dataset(
+            score, study, out=out or "runs", device=device, workers=workers, on_error=on_error(strict)
+        )
         typer.echo(scores.markdown())
     else:
         from ssread.apply.model_folder import read_config
@@ -76,7 +79,7 @@ def explain(
 
         from ssread.commands.explain import explain_data
 
-        columns = {"smiles": smiles, "label": label, "id": id}
+        columns = {"smiles": smiles, "label": label, "id": id, "on_error": on_error(strict)}
         options = {name: value for name, value in columns.items() if value is not None}
         files = explain_data(model, data, out=out or "report.html", figures=figures, **options)
     typer.echo(f"Saved: {', '.join(str(path) for path in files[:6])}{' ...' if len(files) > 6 else ''}")

@@ -1,7 +1,7 @@
 """Arguments and options that several commands share."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -17,8 +17,10 @@ __all__ = [
     "RECIPE",
     "SEEDS",
     "SMILES",
+    "STRICT",
     "TASK",
     "WORKERS",
+    "on_error",
 ]
 
 DEGREE = Annotated[
@@ -30,7 +32,9 @@ DEGREE = Annotated[
 ]
 DEVICE = Annotated[str, typer.Option(help="auto, cpu or cuda.")]
 FOLDS = Annotated[int | None, typer.Option(help="Number of cross-validation folds. (default: 10)")]
-ID = Annotated[str | None, typer.Option(help="Column that identifies the rows. (default: the line number)")]
+ID = Annotated[
+    str | None, typer.Option(help="Column that identifies the rows. (default: a molecule's name, or the line number)")
+]
 LABEL = Annotated[
     str | None,
     typer.Option(help="Column of a file of molecules to predict; several with commas between. (default: label)"),
@@ -50,6 +54,15 @@ TASK = Annotated[
     str | None,
     typer.Option(help="classification, multilabel or regression. (default: told from the labels)"),
 ]
+STRICT = Annotated[
+    bool, typer.Option("--strict", help="Stop at a row that cannot be used, instead of leaving such rows out.")
+]
 WORKERS = Annotated[
     int | None, typer.Option(help="Number of worker processes. (default: one per core; up to 3 on a GPU)")
 ]
+
+
+def on_error(strict: bool, settings: dict[str, Any] | None = None) -> str:
+    """What the library calls ``--strict``; without it, what a settings file says, which is taken out of it, or skip."""
+    found = (settings or {}).pop("on_error", "skip")
+    return "raise" if strict else found

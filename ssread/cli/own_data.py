@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from ssread.cli.app import app
-from ssread.cli.options import DEVICE, ID, LABEL, MODEL, SMILES, TASK, WORKERS
+from ssread.cli.options import DEVICE, ID, LABEL, MODEL, SMILES, STRICT, TASK, WORKERS, on_error
 
 DATA = Annotated[
     str,
@@ -51,7 +51,7 @@ def train(
     balanced: Annotated[
         bool, typer.Option("--balanced", help="Give every class the same weight, whatever its size.")
     ] = False,
-    skip: Annotated[bool, typer.Option("--skip", help="Leave out molecules that cannot be read.")] = False,
+    strict: STRICT = False,
     epochs: Annotated[int | None, typer.Option(help="Maximum number of epochs. (default: 150)")] = None,
     seed: Annotated[int, typer.Option(help="Seed of all random numbers.")] = 0,
     config: Annotated[
@@ -65,7 +65,7 @@ def train(
     A search within a budget of trainings chooses the settings by cross-validation; the best are trained on all graphs
     but a tenth, which chooses the epoch. The card says how good the model is on graphs it has not seen, beside what a
     random forest on fingerprints reaches for the same molecules. A command that was interrupted continues when it is
-    run again.
+    run again. Rows that cannot be used are left out, and listed in OUT.skipped.csv.
 
     Examples:
 
@@ -82,7 +82,7 @@ def train(
     from ssread.apply.model_card import sentences
     from ssread.data.task_names import check_task
 
-    options = _given(smiles=smiles, label=label, task=task, on_error="skip" if skip else None)
+    options = _given(smiles=smiles, label=label, task=task)
     if config is not None:
         from ssread.commands.settings_file import read_settings
 
@@ -103,6 +103,7 @@ def train(
             balanced=balanced,
             folds=folds,
             seed=seed,
+            on_error=on_error(strict, options),
             describe=lambda model, graphs: {"positions": describe_positions(model, graphs)},
             **settings,
             **options,
@@ -128,12 +129,14 @@ def predict(
         float | None,
         typer.Option(help="Add sets of classes, or intervals, that hold the truth this often: 0.9. (default: none)"),
     ] = None,
+    strict: STRICT = False,
     workers: WORKERS = None,
 ) -> None:
     """Predict new graphs: classes, labels or numbers, how sure they are, and the share of every position.
 
-    The output has a line for every row of the input; the column problem says why a row could not be read. Files of
-    molecules may be larger than memory.
+    The output has a line for every row of the input, with the columns of the input first. The column outside says
+    where a graph is larger than all training graphs, the column problem why a row could not be used; such rows are also
+    listed in NAME.skipped.csv beside the output. Files of molecules may be larger than memory.
 
     Examples:
 
@@ -145,7 +148,7 @@ def predict(
     from ssread.apply.checks import TABLES, check_use
 
     check_use(model, out, TABLES, workers, coverage)
-    options = _given(smiles=smiles, id=id)
+    options = _given(smiles=smiles, id=id, on_error=on_error(strict))
     with _rows("predicted") as progress:
         written = apply.predict(model, data, out, coverage=coverage, workers=workers, progress=progress, **options)
     _tell(written, "prediction")
@@ -158,9 +161,10 @@ def embed(
     out: Annotated[Path, typer.Option("--out", "-o", help="File to write: .parquet, .npy or .csv.")],
     smiles: SMILES = None,
     id: ID = None,
+    strict: STRICT = False,
     workers: WORKERS = None,
 ) -> None:
-    """Compute the graph vectors of new graphs.
+    """Compute the graph vectors of new graphs. Rows that cannot be used are listed in NAME.skipped.csv.
 
     Example:
 
@@ -171,7 +175,8 @@ def embed(
 
     check_use(model, out, VECTORS, workers)
     with _rows("embedded") as progress:
-        written = apply.embed(model, data, out, workers=workers, progress=progress, **_given(smiles=smiles, id=id))
+        options = _given(smiles=smiles, id=id, on_error=on_error(strict))
+        written = apply.embed(model, data, out, workers=workers, progress=progress, **options)
     _tell(written, "vector")
 
 
@@ -217,5 +222,7 @@ def _rows(done: str) -> Iterator[Callable[[int], None]]:
 
 
 def _tell(written: Any, what: str) -> None:
-    without = f", {written.problems} of them without a {what} (see the column problem)" if written.problems else ""
+    without = f", {written.problems} of them without a {what}: {written.skipped}" if written.problems else ""
     typer.echo(f"Wrote {written.path}: {written.rows} rows{without}.")
+    if written.outside:
+        typer.echo(f"{written.outside} larger than every training graph: see the column outside.")

@@ -9,9 +9,11 @@ from typing import Any
 
 from rich.console import Console
 
+from ssread.apply.graph_inputs import read_usable
+from ssread.apply.reading_notes import reading_notes
 from ssread.common.files import write_json, write_text
 from ssread.data.cross_validation import num_file_folds, with_split
-from ssread.data.load import load
+from ssread.data.duplicates import find_copies
 from ssread.data.properties import with_properties
 from ssread.evaluate.experiment import experiments_of
 from ssread.evaluate.progress import TrainingProgress
@@ -54,6 +56,7 @@ def compare_dataset(
     on: str = "here",
     out: str | os.PathLike[str] = "runs",
     console: Console | None = None,
+    on_error: str = "skip",
 ) -> tuple[Report, Saved]:
     """Trains both readouts under the fair protocol and reports whether SSRead helps on this dataset.
 
@@ -67,13 +70,15 @@ def compare_dataset(
         on: ``here``, or a Ray cluster: ``ray`` for the one this machine belongs to, ``ray://host:port`` for another.
         out: The folder that keeps the results; the same comparison continues there.
         console: Where progress is shown, by default standard error.
+        on_error: ``"skip"``: rows that cannot be used are left out, and listed in ``compare-NAME.skipped.csv`` in
+            ``out``; ``"raise"``: they raise an error.
 
     Returns:
         The report, and the files that were written.
     """
     console = console or Console(stderr=True)
     experiments = experiments_of(settings)
-    graphs, split = with_split(load(dataset, **(data or {})), experiments[0].split)
+    graphs, split = with_split(read_usable(dataset, on_error, **(data or {})), experiments[0].split)
     folds = num_file_folds(graphs) or experiments[0].folds
     experiments = [replace(experiment, split=split, folds=folds) for experiment in experiments]
     tasks = [experiment.task for experiment in experiments if experiment.task != "class"]
@@ -81,7 +86,8 @@ def compare_dataset(
     runner = make_runner(device, workers, on, lambda text: console.print(text, markup=False))
     unsupervised = dict.fromkeys(experiment.learn for experiment in experiments if experiment.learn != "supervised")
     saved = Saved(out, graphs.name, "properties" if tasks else "-".join(unsupervised))
-    console.print(f"{graphs!r}, on {runner!r}", markup=False, highlight=False)
+    for text in (f"{graphs!r}, on {runner!r}", *reading_notes(graphs, find_copies(graphs), saved.markdown)):
+        console.print(text, markup=False, highlight=False, soft_wrap=True)
     started = time.perf_counter()
     with Store(saved.store) as store:
         with TrainingProgress(graphs.name, console) as live:

@@ -8,8 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from ssread.apply.graph_inputs import options_of
+from ssread.apply.reading_notes import skipped_note
 from ssread.apply.trained_model import TrainedModel
-from ssread.data.load import MOLECULE_ENDINGS
+from ssread.data.graphset import GraphSet
+from ssread.data.skipped import SkippedRow, check_on_error
+from ssread.errors import InputError
 from ssread.evaluate.keys import fingerprint
 from ssread.metrics import METRICS
 from ssread.report.curves import summarize_curves
@@ -29,6 +32,7 @@ def explain_data(
     *,
     out: str | os.PathLike[str] | None = "report.html",
     figures: str | os.PathLike[str] | None = None,
+    on_error: str = "skip",
     **options: Any,
 ) -> list[Path]:
     """Explains graphs with a trained model: writes a page, pictures for papers, or both; returns the files.
@@ -38,16 +42,16 @@ def explain_data(
         data: Anything :func:`ssread.data.load` takes.
         out: The page; None for none.
         figures: A folder for pictures; None for none.
-        options: Options for reading the data: ``smiles``, ``label``, ... Molecules that RDKit cannot read are left out
-            and counted on the page, unless ``on_error`` is ``stop``.
+        on_error: ``"skip"``: rows that cannot be used are left out, counted on the page and listed in
+            ``NAME.skipped.csv`` beside it (or beside the folder of pictures); ``"raise"``: they raise an error.
+        options: Options for reading the data: ``smiles``, ``label``, ...
     """
     trained = TrainedModel.load(model)
-    if Path(data).suffix.lower() in MOLECULE_ENDINGS:
-        options = {"on_error": "skip", **options}  # the page counts what is left out
     if "label" in options and "task" in options_of(data):
         options = {"task": trained.task, **options}
-    graphs = trained.read(data, **options)
+    graphs = _read(trained, data, on_error, options)
     files = []
+    left_out = [note for place in (out or figures,) if place is not None for note in skipped_note(graphs, Path(place))]
     if out is not None:
         about = trained.summary.get("data", {})
         settings = {
@@ -58,8 +62,7 @@ def explain_data(
             **_flat(trained.summary.get("settings", {})),
         }
         view = explain_graphs(trained, graphs, trained_on=about.get("fingerprint") == fingerprint(graphs))
-        notes = [f"Left out: {count} {what}." for what, count in graphs.repairs.items() if "skipped" in what]
-        view = replace(view, notes=[*view.notes, *notes])
+        view = replace(view, notes=[*view.notes, *left_out])
         title = f"What the model sees in {graphs.name}"
         files.append(write_page(out, title, explained=view, curves=_curves(trained.summary), settings=settings))
     if figures is not None:
@@ -74,6 +77,21 @@ def _curves(summary: dict[str, Any]) -> list[dict[str, Any]]:
     metric = METRICS[selection].about if selection in METRICS else ""
     names = ["model"] if len(curves) == 1 else [f"member {number}" for number in range(len(curves))]
     return [summarize_curves(name, [curve], metric) for name, curve in list(zip(names, curves, strict=True))[:MEMBERS]]
+
+
+def _read(trained: TrainedModel, data: Any, on_error: str, options: dict[str, Any]) -> GraphSet:
+    """The graphs with features as in training; those that cannot have them are skipped or raise an error."""
+    check_on_error(on_error)
+    if "on_error" in options_of(data):
+        options = {**options, "on_error": on_error}
+    if on_error == "raise":
+        return trained.read(data, **options)
+    graphs, misfits = trained.features.arrange_usable(trained.features.load(data, **options), str(data))
+    fitting = [number for number in range(len(graphs)) if number not in misfits]
+    if not fitting:
+        raise InputError(f"{data}: {misfits[0]}")
+    unknown = [SkippedRow(number, f"graph {graphs.ids[number]}", "", why) for number, why in misfits.items()]
+    return replace(graphs[fitting], skipped=(*graphs.skipped, *unknown)) if unknown else graphs
 
 
 def _flat(settings: dict[str, Any]) -> dict[str, Any]:

@@ -10,8 +10,9 @@ from typing import Any
 import torch
 from rich.console import Console
 
+from ssread.apply.graph_inputs import read_usable
+from ssread.apply.reading_notes import skipped_note
 from ssread.common.files import write_csv, write_text
-from ssread.data.load import load
 from ssread.evaluate.placement import check_placement
 from ssread.explain.scores import Scores
 from ssread.explain.scoring import score_explanations
@@ -29,6 +30,7 @@ def score_dataset(
     workers: int | None = None,
     console: Console | None = None,
     options: Mapping[str, Any] | None = None,
+    on_error: str = "skip",
 ) -> tuple[Scores, list[Path]]:
     """Scores explanations on a dataset and writes ``scores-NAME.md`` and ``scores-NAME.csv`` (every value).
 
@@ -40,20 +42,23 @@ def score_dataset(
         workers: Worker processes on a CPU, by default one per core.
         console: Where progress is shown, by default standard error.
         options: Options for loading the data.
+        on_error: ``"skip"``: rows that cannot be used are left out, and listed in ``scores-NAME.skipped.csv``;
+            ``"raise"``: they raise an error.
 
     Returns:
         The scores, and the files that were written.
     """
     check_placement(device, workers)
     console = console or Console(stderr=True)
-    graphs = load(data, **(options or {}))
+    graphs = read_usable(data, on_error, **(options or {}))
+    stem = Path(out) / f"scores-{graphs.name}"
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
-    console.print(f"{graphs!r}, on {device}", markup=False, highlight=False)
+    for text in (f"{graphs!r}, on {device}", *skipped_note(graphs, stem)):
+        console.print(text, markup=False, highlight=False, soft_wrap=True)
     scores = score_explanations(
         graphs, study, device, workers, lambda text: console.print(text, markup=False, highlight=False)
     )
-    stem = Path(out) / f"scores-{graphs.name}"
     files = [
         write_text(stem.with_name(f"{stem.name}.md"), scores.markdown()),
         write_csv(stem.with_name(f"{stem.name}.csv"), scores.table),

@@ -5,6 +5,8 @@ features always get the same hash. So do the rare other graphs that Weisfeiler-L
 be too large but never too small, which is safe for splits.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 from numpy.typing import ArrayLike
@@ -62,6 +64,45 @@ def count_duplicates(groups: ArrayLike, train: ArrayLike, test: ArrayLike) -> in
     """
     group_of = np.asarray(groups)
     return int(np.isin(group_of[np.asarray(test)], group_of[np.asarray(train)]).sum())
+
+
+class Copies(NamedTuple):
+    """Graphs that occur more than once in a dataset.
+
+    Attributes:
+        repeated: The number of different graphs that occur more than once.
+        rows: How often these occur in all.
+        contradictory: How many of them occur with different labels.
+    """
+
+    repeated: int
+    rows: int
+    contradictory: int
+
+    def __str__(self) -> str:
+        what = "graph occurs" if self.repeated == 1 else "graphs occur"
+        told = f"{self.repeated} {what} more than once ({self.rows} rows)"
+        return f"{told}, {self.contradictory} of them with different labels" if self.contradictory else told
+
+
+def find_copies(graphs: GraphSet) -> Copies:
+    """Counts the graphs that occur more than once, and those of them that have different labels.
+
+    >>> import networkx as nx
+    >>> from ssread.data.networks import from_networkx
+    >>> print(find_copies(from_networkx([nx.path_graph(3), nx.cycle_graph(3), nx.star_graph(2)], ["a", "a", "b"])))
+    1 graph occurs more than once (2 rows), 1 of them with different labels
+    """
+    groups = duplicate_groups(graphs)
+    counts = np.bincount(groups, minlength=len(graphs))
+    repeated = counts > 1
+    contradictory = 0
+    if graphs.y is not None:
+        labels = graphs.y.cpu().numpy().reshape(len(graphs), -1)
+        first = labels[groups]
+        differs = ((labels != first) & ~(np.isnan(labels) & np.isnan(first))).any(axis=1)
+        contradictory = len(np.unique(groups[differs]))
+    return Copies(int(repeated.sum()), int(counts[repeated].sum()), contradictory)
 
 
 def _mix(values: Hashes) -> Hashes:

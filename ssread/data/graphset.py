@@ -16,6 +16,7 @@ from torch_geometric.data import Data
 from ssread.data import batch as batching
 from ssread.data import storage
 from ssread.data.check import check
+from ssread.data.skipped import SkippedRow
 from ssread.data.task_names import CLASSIFICATION, MULTILABEL
 from ssread.errors import InputError
 
@@ -52,6 +53,7 @@ class GraphSet:
         task: What ``y`` holds: a class (``classification``), labels that are each 0 or 1 (``multilabel``), or numbers
             (``regression``).
         target_names: Name of each label or number of ``y``; of classes there are none.
+        skipped: The rows of the source that could not be used and were left out.
     """
 
     name: str
@@ -72,6 +74,7 @@ class GraphSet:
     graph_texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     task: str = CLASSIFICATION
     target_names: tuple[str, ...] = ()
+    skipped: Sequence[SkippedRow] = ()
 
     def __post_init__(self) -> None:
         if len(self.ids) == 0 and len(self) > 0:

@@ -5,22 +5,24 @@ from __future__ import annotations
 import contextlib
 import inspect
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from ssread.data import sources, storage
 from ssread.data.graphset import GraphSet
 from ssread.data.kept import kept_path, stamp
-from ssread.data.sources import INDICATOR
+from ssread.data.sources import INDICATOR, MOLECULE_ENDINGS, ending_of
 from ssread.data.tu import read_tu
 from ssread.errors import InputError
 from ssread.published.datasets import canonical_name
 
-MOLECULE_ENDINGS = (".csv", ".tsv", ".smi", ".sdf", ".parquet")
+if TYPE_CHECKING:
+    import pandas as pd
 
 
-def load(source: str | os.PathLike[str], **options: Any) -> GraphSet:
+def load(source: str | os.PathLike[str] | pd.DataFrame, **options: Any) -> GraphSet:
     """Load graphs from wherever they are.
 
     Args:
@@ -31,17 +33,28 @@ def load(source: str | os.PathLike[str], **options: Any) -> GraphSet:
               public collection, in this order;
             - ``"planted"``: generated graphs whose structure is known;
             - a folder or ``.zip`` in TU text format;
-            - a ``.csv``, ``.tsv``, ``.smi``, ``.sdf`` or ``.parquet`` file of molecules;
+            - a ``.csv``, ``.tsv``, ``.smi``, ``.sdf`` (each also with ``.gz``) or ``.parquet`` file of molecules, or
+              a pandas ``DataFrame`` of them;
             - a folder of ``.graphml`` or node-link ``.json`` files;
             - a ``.safetensors`` file that :meth:`GraphSet.save` wrote.
         options: What the reader of that source takes: see :func:`ssread.data.tu.read_tu`,
-            :func:`ssread.data.planted.planted`, :func:`ssread.data.molecules.read_molecules` and
-            :func:`ssread.data.networks.read_networks`.
+            :func:`ssread.data.planted.planted`, :func:`ssread.data.molecules.read_molecules`,
+            :func:`ssread.data.molecules.from_table` and :func:`ssread.data.networks.read_networks`.
     """
+    if is_table(source):
+        from ssread.data.molecules import from_table
+
+        return _call(from_table, options, source)
     reader, path = find_reader(source)
     if path is None:
         return _call(reader, options)
     return _load_tu(path, options) if reader is read_tu else _call(reader, options, path)
+
+
+def is_table(source: Any) -> TypeGuard[pd.DataFrame]:
+    """Whether this is a pandas ``DataFrame``; does not import pandas."""
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(source, pandas.DataFrame)
 
 
 def find_reader(source: str | os.PathLike[str]) -> tuple[Callable[..., GraphSet], Path | None]:
@@ -60,7 +73,7 @@ def find_reader(source: str | os.PathLike[str]) -> tuple[Callable[..., GraphSet]
 
 
 def _reader_of(path: Path) -> Callable[..., GraphSet]:
-    ending = path.suffix.lower()
+    ending = ending_of(path)
     if path.is_dir():
         if any(path.glob(f"*{INDICATOR}")):
             return read_tu

@@ -1,22 +1,30 @@
-"""Files of molecules (.csv, .tsv, .smi, .sdf, .parquet), read in blocks of rows.
+"""Files of molecules (.csv, .tsv, .smi, .sdf, the same with .gz, .parquet), read in blocks of rows.
 
 Reading in blocks makes it possible to work through a file that is larger than the memory.
 """
 
 import codecs
 import csv
+import gzip
+import io
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pyarrow
 import pyarrow.parquet
 
-from ssread.data.molecule_rows import Block, Columns, joined_labels
+from ssread.data.molecule_rows import Block, Columns, joined_labels, split_name
+from ssread.data.sources import MOLECULE_ENDINGS, ending_of
 from ssread.errors import InputError
 
-__all__ = ["read_blocks"]
+__all__ = ["TABLE_NAME", "read_blocks", "table_blocks"]
+
+#: What stands for a file in the blocks and sentences about a table in memory.
+TABLE_NAME = Path("table")
 
 
 def read_blocks(path: Path, columns: Columns, size: int | None = None) -> Iterator[Block]:
@@ -24,29 +32,37 @@ def read_blocks(path: Path, columns: Columns, size: int | None = None) -> Iterat
 
     The ending of the name determines the format. Other content raises an ``InputError``.
     """
-    reader = _READERS.get(path.suffix.lower())
-    if reader is None:
+    ending = ending_of(path)
+    if ending not in MOLECULE_ENDINGS:
         raise InputError(
-            f"{path}: files of molecules must end in {', '.join(_READERS)}, not in {path.suffix or 'nothing'!r}."
+            f"{path}: files of molecules must end in {', '.join(MOLECULE_ENDINGS)}, not in {ending or 'nothing'!r}."
         )
-    return reader(path, columns, size)
+    return _READERS[ending.removesuffix(".gz")](path, columns, size)
+
+
+def _open(path: Path) -> IO[bytes]:
+    return gzip.open(path, "rb") if ending_of(path).endswith(".gz") else path.open("rb")  # type: ignore[return-value]
 
 
 def _lines(path: Path) -> Iterator[str]:
     """Yields the lines of a text file with their line ends."""
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
+        with io.TextIOWrapper(_open(path), encoding="utf-8-sig", newline="") as file:
             for line in file:
                 if "\0" in line:
                     raise InputError(
-                        f"{path} contains binary data, so it is not a {path.suffix} file: correct the ending."
+                        f"{path} contains binary data, so it is not a {ending_of(path)} file: correct the ending."
                     )
                 yield line
+    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
+        raise InputError(
+            f"{path} is damaged or not compressed by gzip ({error}): copy it again, or correct the ending."
+        ) from None
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}.") from None
     except UnicodeDecodeError:
         raise InputError(
-            f"{path} is not text in UTF-8 (byte {_first_wrong_byte(path)} is wrong), so it is not a {path.suffix} "
+            f"{path} is not text in UTF-8 (byte {_first_wrong_byte(path)} is wrong), so it is not a {ending_of(path)} "
             "file: save it again as UTF-8, or correct the ending."
         ) from None
 
@@ -54,7 +70,7 @@ def _lines(path: Path) -> Iterator[str]:
 def _first_wrong_byte(path: Path) -> int:
     decoder = codecs.getincrementaldecoder("utf-8")()
     offset = 0
-    with path.open("rb") as file:
+    with _open(path) as file:
         while piece := file.read(1 << 20):
             pending = len(decoder.getstate()[0])
             try:
@@ -92,7 +108,7 @@ def _delimited_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     lines = _lines(path)
     first_line = next(lines, "")
     comma = ";" if ";" in first_line and "," not in first_line else ","  # many European spreadsheets write ;
-    delimiter = "\t" if path.suffix.lower() == ".tsv" else comma
+    delimiter = "\t" if ending_of(path).startswith(".tsv") else comma
     reader = csv.reader(chain([first_line], lines), delimiter=delimiter, strict=True)
     line = 1
     try:
@@ -105,36 +121,49 @@ def _delimited_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def _read_smi(path: Path, columns: Columns, size: int | None) -> Iterator[Block]:
-    numbered = enumerate(_lines(path), start=1)
-    rows = ((number, line.strip().split(None, 2)) for number, line in numbered if line.strip())
+    rows = ((number, _split_line(line)) for number, line in enumerate(_lines(path), start=1) if line.strip())
     header, wanted = ["smiles", "name", "label"], None
     for block in _batched(rows, size):
         if wanted is None:
             found = header[: max((len(cells) for _, cells in block), default=1)]
             if block and block[0][1][0].lower() == "smiles":
                 found = header = block.pop(0)[1]
+            if columns.id is None and found.count("name") == 1:
+                columns = replace(columns, id="name")
             wanted = _wanted(path, found, columns)
-        yield _text_block(path, header, wanted, block, columns)
+        yield _text_block(path, header, wanted, block, replace(columns, all=False))
+
+
+def _split_line(line: str) -> list[str]:
+    """Returns the cells of a line: SMILES, name, label. Where the line has tabs, a name may contain blanks."""
+    smiles, rest = split_name(line)
+    cells = rest.split("\t") if "\t" in line.strip() else rest.split(None, 1)
+    return [smiles, *(cell.strip() for cell in cells if rest)]
 
 
 def _text_block(
     path: Path, header: list[str], wanted: list[str], rows: list[tuple[int, list[str]]], columns: Columns
 ) -> Block:
     """Returns the wanted columns; the last cells of a row may be missing, but extra cells are a problem."""
-    index = {name: header.index(name) for name in wanted}
-    too_long = [number for number, cells in rows if len(cells) > len(header)]
 
-    def column(name: str) -> list[str | None]:
-        return [cells[index[name]] if index[name] < len(cells) else None for _, cells in rows]
+    def column(index: int) -> list[str | None]:
+        return [cells[index] if index < len(cells) else None for _, cells in rows]
 
+    cells_of = {name: column(header.index(name)) for name in wanted}
+    inputs = [pyarrow.array(column(index), pyarrow.string()) for index in range(len(header))] if columns.all else None
     return Block(
         path,
         "line",
         numbers=[number for number, _ in rows],
-        smiles=column(columns.smiles),
-        labels=joined_labels([column(name) for name in columns.labels]),
-        ids=None if columns.id is None else column(columns.id),
-        problems={f"more than the header's {len(header)} cells in": too_long} if too_long else {},
+        smiles=cells_of[columns.smiles],
+        labels=joined_labels([cells_of[name] for name in columns.labels]),
+        ids=None if columns.id is None else cells_of[columns.id],
+        reasons={
+            index: f"it has {len(cells)} cells, but the header has {len(header)}"
+            for index, (_, cells) in enumerate(rows)
+            if len(cells) > len(header)
+        },
+        inputs=None if inputs is None else pyarrow.Table.from_arrays(inputs, names=header),
     )
 
 
@@ -156,7 +185,8 @@ def _read_parquet(path: Path, columns: Columns, size: int | None) -> Iterator[Bl
     try:
         with pyarrow.parquet.ParquetFile(path) as file:
             wanted = _wanted(path, file.schema_arrow.names, columns)
-            tables = [file.read(wanted)] if size is None else file.iter_batches(size, columns=wanted)
+            needed = None if columns.all else wanted
+            tables = [file.read(needed)] if size is None else file.iter_batches(size, columns=needed)
             for table in tables:
                 cells = {name: table.column(name).to_pylist() for name in wanted}
                 smiles = cells[columns.smiles]
@@ -167,6 +197,7 @@ def _read_parquet(path: Path, columns: Columns, size: int | None) -> Iterator[Bl
                     smiles=smiles,
                     labels=joined_labels([cells[name] for name in columns.labels]),
                     ids=None if columns.id is None else cells[columns.id],
+                    inputs=pyarrow.table(table.columns, schema=table.schema) if columns.all else None,
                 )
                 first += len(smiles)
     except InputError:
@@ -176,6 +207,37 @@ def _read_parquet(path: Path, columns: Columns, size: int | None) -> Iterator[Bl
             raise InputError(f"{path} cannot be read: there is no such file.") from None
         reason = str(error).split("\n")[0][:200]
         raise InputError(f"{path} cannot be read as a Parquet file: {reason}") from None
+
+
+def table_blocks(table: Any, columns: Columns, size: int | None = None) -> Iterator[Block]:
+    """Yields the rows of a pandas ``DataFrame`` in blocks of ``size``; without an id column, its index has the ids."""
+    table = table.set_axis([str(name) for name in table.columns], axis=1)
+    wanted = _wanted(TABLE_NAME, list(table.columns), columns)
+    inputs = _arrow_table(table) if columns.all else None
+    for start in range(0, max(len(table), 1), size or max(len(table), 1)):
+        part = table.iloc[start : start + size if size else None]
+        cells = {name: part[name].astype(object).where(part[name].notna(), None).tolist() for name in wanted}
+        yield Block(
+            TABLE_NAME,
+            "row",
+            numbers=range(start, start + len(part)),
+            smiles=cells[columns.smiles],
+            labels=joined_labels([cells[name] for name in columns.labels]),
+            ids=part.index.tolist() if columns.id is None else cells[columns.id],
+            inputs=None if inputs is None else inputs.slice(start, len(part)),
+        )
+
+
+def _arrow_table(table: Any) -> pyarrow.Table:
+    """Returns the columns of a ``DataFrame``; one that Arrow has no type for becomes text."""
+    arrays = []
+    for index in range(table.shape[1]):
+        column = table.iloc[:, index]
+        try:
+            arrays.append(pyarrow.Array.from_pandas(column))
+        except (pyarrow.ArrowException, TypeError):
+            arrays.append(pyarrow.array([None if value is None else str(value) for value in column], pyarrow.string()))
+    return pyarrow.Table.from_arrays(arrays, names=list(table.columns))
 
 
 def _read_sdf(path: Path, columns: Columns, size: int | None) -> Iterator[Block]:

@@ -3,14 +3,24 @@
 A block can be sent to another process before it is parsed.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pyarrow
+
+from ssread.data.classes import is_missing
 from ssread.errors import InputError, missing_extra
 
-__all__ = ["Block", "Columns", "MoleculeRows", "parse_smiles"]
+__all__ = ["EMPTY", "UNREADABLE", "Block", "Columns", "MoleculeRows", "parse_smiles", "split_name"]
+
+#: Why a row has no molecule.
+EMPTY, UNREADABLE = "the cell is empty", "RDKit cannot read it"
+
+#: A line of an atom that is a hydrogen in a record of an .sdf, in either version of the format.
+_HYDROGEN_LINE = re.compile(r"^(?: *-?\d+\.\d+){3} +H |^M  V30 +\d+ +H ", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -20,11 +30,14 @@ class MoleculeRows:
     Attributes:
         unit: What the numbers count: lines, rows or molecules, in the singular.
         numbers: The number of every row.
-        molecules: RDKit molecules; ``None`` where RDKit could not read one.
-        texts: The SMILES of every row.
+        molecules: RDKit molecules; ``None`` where there is none.
+        texts: The SMILES of every row without the name that may follow; the title of a record without a molecule.
         labels: The label of every row, a tuple of them if several columns were named, ``None`` if none was.
-        ids: The id of every row, or ``None`` if no id column was named.
-        problems: The numbers of the rows with each problem found before parsing.
+        ids: The id of every row, ``None`` for a row without one; or ``None`` if no row has one.
+        reasons: Why a row has no molecule, by its index.
+        names_split: The number of cells whose SMILES was followed by a name.
+        written_hydrogens: The number of molecules with hydrogens written as atoms that RDKit made implicit.
+        inputs: All columns of the rows as they were read, or ``None`` if they were not asked for.
     """
 
     unit: str
@@ -33,17 +46,38 @@ class MoleculeRows:
     texts: Sequence[str]
     labels: Sequence[Any] | None
     ids: Sequence[Any] | None
-    problems: dict[str, list[int]] = field(default_factory=dict)
+    reasons: dict[int, str] = field(default_factory=dict)
+    names_split: int = 0
+    written_hydrogens: int = 0
+    inputs: pyarrow.Table | None = None
+
+    def id_of(self, index: int) -> str:
+        """Returns the id of a row: its number where it has none."""
+        given = None if self.ids is None else self.ids[index]
+        return str(self.numbers[index]) if is_missing(given) else str(given)
+
+    def place_of(self, index: int) -> str:
+        """Returns where to find a row, such as "line 3"."""
+        return f"{self.unit} {self.numbers[index]}"
 
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns (in an .sdf: the properties) to read, and whether to keep the hydrogens of an .sdf as atoms."""
+    """The columns (in an .sdf: the properties) to read.
+
+    Attributes:
+        smiles: The column of the SMILES.
+        label: The column of the label, several of them as a list or with commas between, or ``None`` for none.
+        id: The column of the ids; by default the names of molecules are their ids.
+        hydrogens: Whether to keep the hydrogens of an .sdf as atoms.
+        all: Whether to keep all columns of a table too.
+    """
 
     smiles: str
     label: str | Sequence[str] | None
     id: str | None
     hydrogens: bool
+    all: bool = False
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -63,9 +97,10 @@ class Block:
     smiles: Sequence[Any] = ()
     labels: Sequence[Any] | None = None
     ids: Sequence[Any] | None = None
-    problems: dict[str, list[int]] = field(default_factory=dict)
+    reasons: dict[int, str] = field(default_factory=dict)
     records: Sequence[str] | None = None
     columns: Columns | None = None
+    inputs: pyarrow.Table | None = None
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -74,9 +109,26 @@ class Block:
         """Parses the text into molecules."""
         if self.records is not None:
             return _parse_records(self)
-        texts = [str(text or "") for text in self.smiles]
+        cells = [split_name(str(text)) if not is_missing(text) else ("", "") for text in self.smiles]
         molecules = parse_smiles(self.smiles)
-        return MoleculeRows(self.unit, self.numbers, molecules, texts, self.labels, self.ids, self.problems)
+        missing = {
+            index: EMPTY if is_missing(self.smiles[index]) else UNREADABLE
+            for index, molecule in enumerate(molecules)
+            if molecule is None
+        }
+        names = [name or None for _, name in cells]
+        return MoleculeRows(
+            self.unit,
+            self.numbers,
+            molecules,
+            [smiles for smiles, _ in cells],
+            self.labels,
+            ids=self.ids if self.ids is not None or not any(names) else names,
+            reasons={**missing, **self.reasons},
+            names_split=sum(bool(name) and index not in missing for index, name in enumerate(names)),
+            written_hydrogens=_count_implicit(["[H]" in smiles for smiles, _ in cells], molecules),
+            inputs=self.inputs,
+        )
 
 
 def label_names(label: str | Sequence[str]) -> tuple[str, ...]:
@@ -95,21 +147,37 @@ def joined_labels(columns: Sequence[Sequence[Any]]) -> Sequence[Any] | None:
     return columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
 
 
+def split_name(text: str) -> tuple[str, str]:
+    """Splits a text into a SMILES, with the extension of CXSMILES if there is one, and the name that follows it.
+
+    >>> split_name("CCO acetic acid"), split_name("CCO |$;;R$| ethanol ")
+    (('CCO', 'acetic acid'), ('CCO |$;;R$|', 'ethanol'))
+    """
+    smiles, *rest = text.split(None, 1) or [""]
+    name = rest[0].strip() if rest else ""
+    if name.startswith("|") and (end := name.find("|", 1)) > 0:
+        return f"{smiles} {name[: end + 1]}", name[end + 1 :].strip()
+    return smiles, name
+
+
 def parse_smiles(smiles: Sequence[Any]) -> list[Any]:
     """Returns RDKit molecules, with ``None`` for what is not SMILES; RDKit's own messages are suppressed.
 
-    Nothing may follow the SMILES: RDKit would read ``"CCO 12"`` as ethanol with the name 12.
+    A name may follow the SMILES, and so may the extension of CXSMILES.
     """
     Chem, silence = _rdkit()
     parameters = Chem.SmilesParserParams()
     parameters.parseName = False
-    parameters.allowCXSMILES = False
+    parameters.allowCXSMILES = True
 
     def parse(text: Any) -> Any:
-        if not isinstance(text, str) or not text.strip() or not text.isascii():
+        if not isinstance(text, str):
+            return None
+        smiles, _ = split_name(text)
+        if not smiles or not smiles.isascii():
             return None
         try:
-            return Chem.MolFromSmiles(text.strip(), parameters)
+            return Chem.MolFromSmiles(smiles, parameters)
         except (RuntimeError, ValueError):  # RDKit raises these in some cases instead of returning None
             return None
 
@@ -138,10 +206,26 @@ def _parse_records(block: Block) -> MoleculeRows:
     def values(name: str) -> list[str | None]:
         return [m.GetProp(name) if m is not None and m.HasProp(name) else None for m in molecules]
 
-    texts = ["" if molecule is None else Chem.MolToSmiles(molecule) for molecule in molecules]
-    labels = joined_labels([values(name) for name in columns.labels])
-    ids = None if columns.id is None else values(columns.id)
-    return MoleculeRows(block.unit, block.numbers, molecules, texts, labels, ids)
+    titles = [record.split("\n", 1)[0].strip() for record in block.records]
+    written = [bool(_HYDROGEN_LINE.search(record.replace("\r", ""))) for record in block.records]
+    return MoleculeRows(
+        block.unit,
+        block.numbers,
+        molecules,
+        [title if m is None else Chem.MolToSmiles(m) for m, title in zip(molecules, titles, strict=True)],
+        labels=joined_labels([values(name) for name in columns.labels]),
+        ids=[title or None for title in titles] if columns.id is None else values(columns.id),
+        reasons={index: UNREADABLE for index, molecule in enumerate(molecules) if molecule is None},
+        written_hydrogens=_count_implicit(written, molecules),
+    )
+
+
+def _count_implicit(written: Sequence[bool], molecules: Sequence[Any]) -> int:
+    """Returns the number of molecules whose hydrogens were written as atoms and are not atoms of the molecule."""
+    return sum(
+        was_written and molecule is not None and all(atom.GetAtomicNum() != 1 for atom in molecule.GetAtoms())
+        for was_written, molecule in zip(written, molecules, strict=True)
+    )
 
 
 def _rdkit() -> tuple[Any, Any]:

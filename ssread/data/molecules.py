@@ -1,20 +1,29 @@
-"""Molecules as graphs, from a list of SMILES or from a file."""
+"""Molecules as graphs, from a list of SMILES, from a table or from a file.
+
+The rule for what a molecule's graph is: all fragments (the ions of a salt, the parts of a mixture) are one graph;
+hydrogens are a feature of their atom, whether the source writes them as atoms or not, unless ``hydrogens=True`` makes
+all of them nodes; stereochemistry is in the features of atoms and bonds. ``repairs`` counts the molecules concerned.
+"""
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import groupby
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ssread.data.assemble import assemble
 from ssread.data.atom_features import molecule_columns
-from ssread.data.classes import is_missing
 from ssread.data.graphset import GraphSet
-from ssread.data.molecule_files import read_blocks
-from ssread.data.molecule_rows import Columns, MoleculeRows, parse_smiles
+from ssread.data.molecule_files import read_blocks, table_blocks
+from ssread.data.molecule_rows import Block, Columns, MoleculeRows
+from ssread.data.skipped import SkippedRow, check_on_error, list_rows
+from ssread.data.sources import ending_of
 from ssread.data.targets import has_no_target, targets_of
-from ssread.errors import InputError
+from ssread.errors import BadRowsError, InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def from_smiles(
@@ -22,7 +31,7 @@ def from_smiles(
     labels: Iterable[Any] | None = None,
     *,
     ids: Iterable[Any] | None = None,
-    on_error: Literal["stop", "skip"] = "stop",
+    on_error: Literal["raise", "skip"] = "raise",
     features: Literal["rdkit", "labels"] = "rdkit",
     hydrogens: bool = False,
     elements: Sequence[str] | None = None,
@@ -32,12 +41,12 @@ def from_smiles(
     """Turns SMILES into graphs: atoms are nodes, bonds are edges. ``graph_texts["smiles"]`` keeps the SMILES.
 
     Args:
-        smiles: One SMILES per molecule. A salt or another molecule in several pieces is one graph.
+        smiles: One SMILES per molecule. A name may follow it, which is then the id.
         labels: One class or number per molecule, or a row of several labels or numbers, empty ones included; ``None``
             for molecules to predict.
-        ids: The id of each molecule; its number in the list (from 0) by default.
-        on_error: ``"stop"`` raises an error that lists all molecules that cannot be used; ``"skip"`` leaves them out
-            and counts them in ``repairs``.
+        ids: The id of each molecule; the name after its SMILES, or its number in the list (from 0), by default.
+        on_error: ``"raise"`` raises an error that names the first molecules that cannot be used; ``"skip"`` leaves
+            them out, counts them in ``repairs`` and lists them in ``skipped``.
         features: ``"rdkit"`` for the columns of :data:`ssread.data.atom_features.ATOM_COLUMNS` and ``BOND_COLUMNS``;
             ``"labels"`` for element and bond type alone, as in the TU collection.
         hydrogens: Whether hydrogens become nodes.
@@ -50,18 +59,51 @@ def from_smiles(
     [3, 6]
     """
     texts = _as_list(smiles, "smiles", name)
-    rows = MoleculeRows(
-        unit="molecule",
+    block = Block(
+        Path(name),
+        "molecule",
         numbers=range(len(texts)),
-        molecules=parse_smiles(texts),
-        texts=[str(text) for text in texts],
+        smiles=texts,
         labels=None if labels is None else _as_list(labels, "labels", name),
         ids=None if ids is None else _as_list(ids, "ids", name),
     )
-    for option, column in (("labels", rows.labels), ("ids", rows.ids)):
+    for option, column in (("labels", block.labels), ("ids", block.ids)):
         if column is not None and len(column) != len(texts):
             raise InputError(f"{name}: there are {len(texts)} SMILES but {len(column)} {option}.")
-    return to_graphs(rows, name, name, on_error, features, hydrogens, elements, task)
+    return to_graphs(block.parse(), name, name, on_error, features, hydrogens, elements, task)
+
+
+def from_table(
+    table: "pd.DataFrame",
+    smiles: str = "smiles",
+    label: str | Sequence[str] | None = "label",
+    id: str | None = None,
+    on_error: Literal["raise", "skip"] = "raise",
+    features: Literal["rdkit", "labels"] = "rdkit",
+    hydrogens: bool = False,
+    elements: Sequence[str] | None = None,
+    task: str | None = None,
+    name: str = "table",
+) -> GraphSet:
+    """Reads molecules from a pandas ``DataFrame``, as :func:`read_molecules` does from a file.
+
+    Args:
+        table: The table.
+        smiles: Column of the SMILES.
+        label: Column of the class or number; a list, or names with commas between them, for several; ``None`` for
+            molecules to predict.
+        id: Column of the ids; the index of the table by default.
+        on_error: As in :func:`from_smiles`, like the arguments that follow; rows without a label are errors too.
+        features: The features of atoms and bonds.
+        hydrogens: Whether hydrogens become nodes.
+        elements: The elements that get a column.
+        task: The kind of labels.
+        name: The name of the dataset.
+    """
+    columns = Columns(smiles, label, id, hydrogens)
+    (block,) = table_blocks(table, columns)
+    rows, names = block.parse(), columns.labels or None
+    return to_graphs(rows, name, name, on_error, features, hydrogens, elements, task, names)
 
 
 def read_molecules(
@@ -69,25 +111,26 @@ def read_molecules(
     smiles: str = "smiles",
     label: str | Sequence[str] | None = "label",
     id: str | None = None,
-    on_error: Literal["stop", "skip"] = "stop",
+    on_error: Literal["raise", "skip"] = "raise",
     features: Literal["rdkit", "labels"] = "rdkit",
     hydrogens: bool = False,
     elements: Sequence[str] | None = None,
     task: str | None = None,
     name: str | None = None,
 ) -> GraphSet:
-    """Reads molecules from a .csv, .tsv, .parquet, .smi or .sdf file.
+    """Reads molecules from a .csv, .tsv, .smi or .sdf file, or one of these with .gz, or from a .parquet file.
 
-    A .smi file has the columns ``smiles``, ``name`` and ``label``, separated by whitespace; the last two are
-    optional. A first line that begins with "smiles" names the columns. In an .sdf, ``label`` and ``id`` are properties.
+    A .smi file has the columns ``smiles``, ``name`` and ``label``, separated by whitespace (or by tabs alone, if the
+    line has any); the last two are optional. A first line that begins with "smiles" names the columns. In an .sdf,
+    ``label`` and ``id`` are properties.
 
     Args:
         path: The file; its ending determines the format.
         smiles: Column of the SMILES (not used for .sdf).
         label: Column of the class or number; a list, or names with commas between them, for several; ``None`` for
             molecules to predict.
-        id: Column of the ids. By default, and where a cell is empty, the line number is the id (.parquet: the row
-            number, from 1).
+        id: Column of the ids. By default a molecule's name is its id (the name in a .smi, the title in an .sdf, what
+            follows the SMILES in a cell), and where it has none, the number of its line (.parquet: of its row, from 1).
         on_error: As in :func:`from_smiles`; rows without a label and rows with too many cells are errors too.
         features: As in :func:`from_smiles`.
         hydrogens: As in :func:`from_smiles`.
@@ -98,10 +141,9 @@ def read_molecules(
     path = Path(path)
     columns = Columns(smiles, label, id, hydrogens)
     (block,) = read_blocks(path, columns)
-    rows = block.parse()
-    return to_graphs(
-        rows, name or path.stem, str(path), on_error, features, hydrogens, elements, task, columns.labels or None
-    )
+    rows, names = block.parse(), columns.labels or None
+    name = name or path.name[: -len(ending_of(path))]
+    return to_graphs(rows, name, str(path), on_error, features, hydrogens, elements, task, names)
 
 
 def _as_list(values: Iterable[Any], option: str, name: str) -> list[Any]:
@@ -124,17 +166,18 @@ def to_graphs(
     label_names: Sequence[str] | None = None,
 ) -> GraphSet:
     """Turns the usable rows into graphs; the others are an error or are skipped."""
-    if on_error not in ("stop", "skip"):
-        raise InputError(f"on_error={on_error!r} is not an option: choose 'stop' or 'skip'.")
-    problems = problems_of(rows)
-    if problems and on_error == "stop":
-        listed = "; ".join(f"{what} {_ranges(rows.unit, numbers)}" for what, numbers in problems.items())
-        raise InputError(f"{source}: {listed}. Correct them, or leave these molecules out with on_error='skip'.")
-    unusable = {number for numbers in problems.values() for number in numbers}
-    kept = [index for index, number in enumerate(rows.numbers) if number not in unusable]
+    check_on_error(on_error)
+    reasons = reasons_of(rows)
+    skipped = [SkippedRow(i, rows.place_of(i), rows.texts[i], reason) for i, reason in sorted(reasons.items())]
+    count = len(rows.numbers)
+    if skipped and on_error == "raise":
+        raise BadRowsError(f"{source}: {len(skipped)} of {count} rows cannot be used: {list_rows(skipped)}.")
+    kept = [index for index in range(count) if index not in reasons]
     if not kept:
-        raise InputError(f"{source} has no molecule that can be used, of {len(rows.numbers)}.")
+        listed = f": {list_rows(skipped)}" if skipped else ""
+        raise InputError(f"{source} has no molecule that can be used, of {count}{listed}.")
     molecules = [rows.molecules[index] for index in kept]
+    texts = [rows.texts[index] for index in kept]
     if hydrogens:
         from rdkit import Chem
 
@@ -147,40 +190,36 @@ def to_graphs(
         name=name,
         **molecule_columns(molecules, features, elements)._asdict(),
         **targets,
-        ids=[_id(rows, index) for index in kept],
-        graph_texts={"smiles": [rows.texts[index].strip() for index in kept]},
+        ids=[rows.id_of(index) for index in kept],
+        graph_texts={"smiles": texts},
         source=source,
     )
-    skipped = {
-        f"molecules skipped ({what} {_ranges(rows.unit, numbers)})": len(numbers) for what, numbers in problems.items()
+    notes = _notes(molecules, texts, features)
+    notes["molecules with a name after their SMILES"] = rows.names_split
+    notes["molecules with written hydrogens made implicit"] = 0 if hydrogens else rows.written_hydrogens
+    notes |= {f"molecules skipped ({what})": many for what, many in Counter(row.reason for row in skipped).items()}
+    repairs = {**graphs.repairs, **{what: many for what, many in notes.items() if many}}
+    return replace(graphs, repairs=repairs, skipped=tuple(skipped))
+
+
+def reasons_of(rows: MoleculeRows) -> dict[int, str]:
+    """Returns why a row cannot be used, by its index."""
+    reasons = dict(rows.reasons)
+    for index, label in enumerate(rows.labels or ()):
+        if has_no_target(label):
+            reasons.setdefault(index, "it has no label")
+    return reasons
+
+
+def _notes(molecules: Sequence[Any], texts: Sequence[str], features: str) -> dict[str, int]:
+    """Counts the molecules that the rule for fragments and stereochemistry concerns."""
+    from rdkit import Chem
+
+    pairs = zip(molecules, texts, strict=True)
+    fragments = sum("." in text and len(Chem.GetMolFrags(molecule)) > 1 for molecule, text in pairs)
+    stereo = sum(any(mark in text for mark in "@/\\") for text in texts)
+    kept = "in their features" if features == "rdkit" else "that labels leave out"
+    return {
+        "molecules of several fragments kept as one graph": fragments,
+        f"molecules with stereochemistry {kept}": stereo,
     }
-    return replace(graphs, repairs={**graphs.repairs, **skipped})
-
-
-def _id(rows: MoleculeRows, index: int) -> str:
-    given = None if rows.ids is None else rows.ids[index]
-    return str(rows.numbers[index]) if is_missing(given) else str(given)
-
-
-def problems_of(rows: MoleculeRows) -> dict[str, list[int]]:
-    """Returns the numbers of the rows that have each problem."""
-    unreadable = [number for number, molecule in zip(rows.numbers, rows.molecules, strict=True) if molecule is None]
-    problems = {"RDKit cannot read": unreadable}
-    if rows.labels is not None:
-        known = set(unreadable)
-        rest = zip(rows.numbers, rows.labels, strict=True)
-        problems["no label for"] = [n for n, label in rest if has_no_target(label) and n not in known]
-    return {**rows.problems, **{what: numbers for what, numbers in problems.items() if numbers}}
-
-
-def _ranges(unit: str, numbers: Sequence[int]) -> str:
-    """Returns all numbers, consecutive ones as a range.
-
-    >>> _ranges("line", [3, 4, 5, 9])
-    'lines 3-5, 9'
-    """
-    runs = []
-    for _, run in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0]):
-        members = [number for _, number in run]
-        runs.append(str(members[0]) if len(members) == 1 else f"{members[0]}-{members[-1]}")
-    return f"{unit}{'s' if len(numbers) > 1 else ''} {', '.join(runs)}"

@@ -46,17 +46,19 @@ def read_graph(path: Path) -> nx.Graph:
     return graph
 
 
-def read_labels(folder: Path, files: Sequence[Path], graphs: Sequence[nx.Graph], label: str | None) -> list[Any] | None:
+def read_labels(
+    folder: Path, files: Sequence[Path], graphs: Sequence[nx.Graph | None], label: str | None
+) -> list[Any] | None:
     """Returns the label of every file: the graph attribute ``label`` if named, else its entry in ``labels.csv``.
 
     Without that table the sub-folder is the label; without sub-folders there are no labels, and ``None`` is returned.
     """
     if label is not None:
         for path, graph in zip(files, graphs, strict=True):
-            if label not in graph.graph:
+            if graph is not None and label not in graph.graph:
                 found = ", ".join(map(repr, graph.graph)) or "none"
                 raise InputError(f"{path} has no graph attribute {label!r}; its attributes are {found}.")
-        return [graph.graph[label] for graph in graphs]
+        return [None if graph is None else graph.graph[label] for graph in graphs]
     names = [path.relative_to(folder).as_posix() for path in files]
     if (folder / LABELS_FILE).exists():
         return _read_label_table(folder / LABELS_FILE, names)

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -13,6 +14,7 @@ from ssread.data.assemble import assemble
 from ssread.data.classes import encode_classes, is_missing
 from ssread.data.graphset import GraphSet
 from ssread.data.network_files import find_files, read_graph, read_labels
+from ssread.data.skipped import SkippedRow, check_on_error, list_rows
 from ssread.data.targets import has_no_target, targets_of
 from ssread.errors import InputError
 
@@ -108,6 +110,7 @@ def read_networks(
     undirected: bool = True,
     self_loops: Literal["keep", "drop"] = "keep",
     task: str | None = None,
+    on_error: Literal["raise", "skip"] = "raise",
     name: str | None = None,
 ) -> GraphSet:
     """Reads a folder of .graphml and node-link .json files, one graph each; its path in the folder is its id.
@@ -126,24 +129,42 @@ def read_networks(
         undirected: Whether to add the reverse of every directed edge.
         self_loops: ``"keep"`` or ``"drop"``.
         task: As in :func:`from_networkx`.
+        on_error: ``"raise"`` raises an error for a file that cannot be read; ``"skip"`` leaves such files out, counts
+            them in ``repairs`` and lists them in ``skipped``.
         name: The name of the dataset; the folder's name by default.
     """
+    check_on_error(on_error)
     folder = Path(folder)
     files = find_files(folder)
-    graphs = [read_graph(path) for path in files]
-    return from_networkx(
-        graphs,
-        read_labels(folder, files, graphs, label),
+    networks: list[nx.Graph | None] = []
+    skipped: list[SkippedRow] = []
+    for index, path in enumerate(files):
+        try:
+            networks.append(read_graph(path))
+        except InputError as error:
+            if on_error == "raise":
+                raise
+            networks.append(None)
+            skipped.append(SkippedRow(index, path.relative_to(folder).as_posix(), "", str(error).rstrip(".")))
+    if len(skipped) == len(files):
+        raise InputError(f"{folder} has no file that can be used, of {len(files)}: {list_rows(skipped)}.")
+    labels = read_labels(folder, files, networks, label)
+    kept = [index for index, network in enumerate(networks) if network is not None]
+    graphs = from_networkx(
+        [network for network in networks if network is not None],
+        None if labels is None else [labels[index] for index in kept],
         node_label=node_label,
         node_attributes=node_attributes,
         edge_label=edge_label,
         edge_attributes=edge_attributes,
         undirected=undirected,
         self_loops=self_loops,
-        ids=[path.relative_to(folder).as_posix() for path in files],
         task=task,
+        ids=[files[index].relative_to(folder).as_posix() for index in kept],
         name=name or folder.resolve().name,
     )
+    repairs = {**graphs.repairs, **({"files skipped": len(skipped)} if skipped else {})}
+    return replace(graphs, repairs=repairs, skipped=tuple(skipped))
 
 
 def _targets(labels: Iterable[Any], graph_ids: list[str], name: str, task: str | None) -> dict[str, Any]:

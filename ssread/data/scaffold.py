@@ -13,7 +13,7 @@ import torch
 
 from ssread.data.graphset import GraphSet
 from ssread.data.molecule_rows import parse_smiles
-from ssread.data.splits import Fold
+from ssread.data.splits import Fold, strata
 from ssread.errors import InputError
 
 
@@ -73,8 +73,8 @@ def scaffold_split(
     names, group, sizes = np.unique(groups, return_inverse=True, return_counts=True)
     classes = np.zeros(len(groups), dtype=np.int64)
     class_names: Sequence[str] = ()
-    if isinstance(molecules, GraphSet) and molecules.y is not None and molecules.class_names:
-        classes, class_names = molecules.y.cpu().numpy(), molecules.class_names
+    if isinstance(molecules, GraphSet) and molecules.y is not None:
+        classes, class_names = strata(molecules, 1), molecules.class_names
     part = _assign(group, classes, np.array([1 - validation - test, validation, test]), seed)[group]
     parts = dict(zip(("training", "validation", "test"), (np.flatnonzero(part == n) for n in range(3)), strict=True))
     for what, members in parts.items():

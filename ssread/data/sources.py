@@ -13,6 +13,10 @@ from ssread.errors import InputError
 
 #: How the name of the file ends by which a folder in TU format is known.
 INDICATOR = "_graph_indicator.txt"
+
+#: How the names of files of molecules end.
+MOLECULE_ENDINGS = (".csv", ".tsv", ".smi", ".sdf", ".parquet", ".csv.gz", ".tsv.gz", ".smi.gz", ".sdf.gz")
+
 COLLECTION = "https://www.chrsmrrs.com/graphkerneldatasets"
 
 
@@ -32,6 +36,16 @@ class Source:
     def is_local(self) -> bool:
         """Whether it can be read without a download."""
         return isinstance(self.place, Path)
+
+
+def ending_of(path: Path) -> str:
+    """Returns the ending of a file's name in lower case, with the one before ``.gz``.
+
+    >>> ending_of(Path("assay.csv")), ending_of(Path("v1.1.CSV.gz"))
+    ('.csv', '.csv.gz')
+    """
+    ending = path.suffix.lower()
+    return Path(path.stem).suffix.lower() + ending if ending == ".gz" else ending
 
 
 def data_folder() -> Path:

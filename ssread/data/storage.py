@@ -13,6 +13,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from ssread.common.files import replacing
+from ssread.data.skipped import SkippedRow
 from ssread.errors import InputError
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def write(graphs: GraphSet, path: str | os.PathLike[str], stamp: str = "") -> No
         "undirected": graphs.undirected,
         "repairs": dict(graphs.repairs),
         "graph_texts": {name: list(texts) for name, texts in graphs.graph_texts.items()},
+        "skipped": list(graphs.skipped),
     }
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     tensors |= {name: _compact(tensors[name]) for name in FEATURES if name in tensors}
@@ -79,6 +81,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
         for key in ("class_names", "target_names", "node_feature_names", "edge_feature_names", "ids"):
             columns[key] = tuple(columns.get(key, ()))  # sets of earlier versions have no target names
         columns["graph_texts"] = {name: tuple(texts) for name, texts in columns["graph_texts"].items()}
+        columns["skipped"] = tuple(SkippedRow(*row) for row in columns.get("skipped", ()))  # earlier: not kept
         columns |= {kind: {} for kind in NAMED_TENSORS}
         for name, tensor in tensors.items():
             kind, _, column = name.partition("/")

@@ -15,13 +15,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from ssread.apply.features import Features
 from ssread.apply.final_training import train_members
-from ssread.apply.graph_inputs import graphs_of
+from ssread.apply.graph_inputs import graphs_of, options_of
 from ssread.apply.trained_model import TrainedModel
+from ssread.apply.training import describe_data
 from ssread.common.versions import versions
 from ssread.data.graphset import GraphSet
 from ssread.data.targets import has_no_target, targets_of
 from ssread.data.task_names import MULTILABEL
-from ssread.errors import InputError
+from ssread.errors import BadRowsError, InputError
 from ssread.explain.positions import positions
 from ssread.metrics import check_metric, default_metric
 from ssread.train.recipes import DEFAULT, recipe_named
@@ -103,19 +104,30 @@ class GraphEstimator(TransformerMixin, BaseEstimator):
     def _read(self, graphs: Any) -> GraphSet:
         """New graphs, with features as in training."""
         check_is_fitted(self, "model_")
-        return self.model_.read(graphs)
+        try:
+            return self.model_.read(graphs)
+        except BadRowsError as error:
+            raise InputError(f"{error.found} Correct them, or take them out of the graphs.") from None
 
     def _read_to_learn(self, graphs: Any, y: ArrayLike | None) -> tuple[GraphSet, NDArray[Any] | None]:
-        """The graphs to learn from, and ``y`` as an array with a row for every graph."""
-        read = graphs_of(graphs, **(self.reading or {}))
+        """The graphs to learn from, and ``y`` as an array with a row for every graph, without those of skipped rows."""
+        reading = dict(self.reading or {})
+        if y is not None and "label" in options_of(graphs):
+            reading.setdefault("label", None)
+        try:
+            read = graphs_of(graphs, **reading)
+        except BadRowsError as error:
+            advice = 'Correct them, or leave them out with reading={"on_error": "skip"}.'
+            raise InputError(f"{error.found} {advice}") from None
         if y is None:
             if read.y is None:
                 raise InputError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
             return read, None
         rows = np.asarray(y)
-        if rows.ndim not in (1, 2) or len(rows) != len(read):
-            raise InputError(f"y has the shape {list(rows.shape)}, but there are {len(read)} graphs.")
-        return read, rows
+        skipped = [bad.row for bad in read.skipped] if reading.get("on_error") == "skip" else []
+        if rows.ndim not in (1, 2) or len(rows) != len(read) + len(skipped):
+            raise InputError(f"y has the shape {list(rows.shape)}, but there are {len(read) + len(skipped)} graphs.")
+        return read, np.delete(rows, skipped, axis=0)
 
     def _predictions(self, graphs: Any) -> NDArray[np.float32]:
         read = self._read(graphs)
@@ -146,6 +158,7 @@ class GraphEstimator(TransformerMixin, BaseEstimator):
             list(graphs.output_names),
             Features.of(graphs, self.reading),
             {
+                "data": describe_data(graphs),
                 "settings": {"model": model, "training": dataclasses.asdict(training), "seed": int(seed)},
                 "curves": [member.curves for member in members],
                 "versions": versions(),

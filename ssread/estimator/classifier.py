@@ -23,9 +23,9 @@ __all__ = ["SSReadClassifier"]
 class SSReadClassifier(ClassifierMixin, GraphEstimator):
     """A graph neural network with structural semantic readout, as a scikit-learn estimator.
 
-    Graphs are a list of SMILES, of NetworkX graphs or of PyG ``Data``, or a :class:`ssread.data.GraphSet`. As a
-    transformer it returns graph vectors. ``y`` is a class per graph, [n], or several labels that are each 0 or 1,
-    [n, T], NaN where one is not known.
+    Graphs are a list of SMILES, of NetworkX graphs or of PyG ``Data``, a ``DataFrame`` of molecules, or a
+    :class:`ssread.data.GraphSet`. As a transformer it returns graph vectors. ``y`` is a class per graph, [n], or
+    several labels that are each 0 or 1, [n, T], NaN where one is not known.
 
     Args:
         arch: ``gcn``, ``gin``, ``dgcnn``, ``diffpool``, ``sagpool``, ``gunet`` or ``structure_blind``.
@@ -47,7 +47,8 @@ class SSReadClassifier(ClassifierMixin, GraphEstimator):
         held_out: The share of graphs held out for early stopping.
         ensemble: The number of members, whose probabilities are averaged.
         reading: Options for reading the graphs, such as ``{"node_label": "role"}`` for NetworkX graphs or
-            ``{"features": "labels"}`` for SMILES.
+            ``{"features": "labels"}`` for SMILES. ``{"on_error": "skip"}`` leaves molecules that cannot be read out of
+            the training, with their rows of ``y``.
         random_state: A seed or a NumPy random state; the same seed gives the same model.
         device: ``cpu`` or ``cuda``.
 

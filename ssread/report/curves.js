@@ -28,9 +28,9 @@ function drawChart(measure) {
   const lowest = measure === "valid_score" ? smallest : Math.max(0, smallest);
   const limit = isShare ? Math.min(1, highest) : highest;
   const isFlat = limit - lowest < 1e-9;
-  const step = roundStep((isFlat ? limit || 1 : limit - lowest) / 4);
+  const step = roundStep((isFlat ? Math.abs(limit) || 1 : limit - lowest) / 4);
   const below = Math.floor(lowest / step + 1e-9) * step, above = Math.ceil(limit / step - 1e-9) * step;
-  const low = isFlat && below === above ? Math.max(0, below - step) : below, high = Math.max(above, low + step);
+  const low = below === above && below ? below - step : below, high = Math.max(above, low + step);
   const span = high - low;
   const x = (epoch) => left + ((epoch - 1) / (lastEpoch - 1)) * (width - left - right);
   const y = (value) => {

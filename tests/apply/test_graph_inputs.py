@@ -1,11 +1,12 @@
 """Anything that holds graphs is read; anything else gets a sentence."""
 
 import networkx as nx
+import pandas as pd
 import pytest
 import torch
 from torch_geometric.data import Data
 
-from ssread.apply.graph_inputs import graphs_of, options_of
+from ssread.apply.graph_inputs import graphs_of, options_of, read_usable
 from ssread.data import planted
 from ssread.errors import InputError
 
@@ -19,6 +20,24 @@ def test_every_kind_of_graphs_is_read():
     assert graphs_of(nx.path_graph(3)).node_counts.tolist() == [3]
     assert graphs_of([Data(x=torch.ones(2, 4), edge_index=edges)]).num_node_features == 4
     assert graphs_of(Data(x=torch.ones(2, 4), edge_index=edges)).num_node_features == 4
+
+
+def test_a_data_frame_is_read():
+    pytest.importorskip("rdkit")
+    table = pd.DataFrame({"smiles": ["CCO", "C"], "label": [1, 0]})
+    assert graphs_of(table).y.tolist() == [1, 0]
+    assert "smiles" in options_of(table)
+    assert graphs_of(table["smiles"]).node_counts.tolist() == [3, 1]
+
+
+def test_bad_rows_are_skipped_where_a_source_has_rows():
+    pytest.importorskip("rdkit")
+    assert len(read_usable(["CCO", "xyz"], "skip")) == 1
+    assert len(read_usable("planted", "raise", num_graphs=7)) == 7
+    with pytest.raises(InputError, match="1 of 2 rows cannot be used"):
+        read_usable(["CCO", "xyz"], "raise")
+    with pytest.raises(InputError, match="on_error='stop' is not an option"):
+        read_usable("planted", "stop")
 
 
 def test_smiles_are_read():

@@ -62,7 +62,7 @@ def test_the_columns_are_what_they_say():
 def test_a_global_readout_has_no_positions_and_one_model_no_spread():
     data = graphs(8)
     table = predict(untrained(data, readout="global"), data)
-    assert list(table.columns) == ["id", "class", "p(house)", "p(cycle)", "uncertainty", "problem"]
+    assert list(table.columns) == ["id", "class", "p(house)", "p(cycle)", "uncertainty", "outside", "problem"]
 
 
 def complete(data, members: int = 1, **arguments: object):
@@ -78,7 +78,7 @@ def test_labels_have_a_value_a_probability_and_a_set_each():
     model = complete(data, members=2)
     table = predict(model, data, coverage=0.7)
     own = [column.format(name) for name in ("first", "second") for column in ("{}", "p({})", "spread({})", "set({})")]
-    assert list(table.columns) == ["id", *own, "distance", *(f"position {k}" for k in range(3)), "problem"]
+    assert list(table.columns) == ["id", *own, "distance", *(f"position {k}" for k in range(3)), "outside", "problem"]
     probabilities = model.predictions(data)
     assert table["first"].tolist() == (probabilities[:, 0] > 0.5).int().tolist()
     np.testing.assert_allclose(table["p(second)"], probabilities[:, 1], atol=1e-6)
@@ -95,14 +95,14 @@ def test_numbers_have_a_value_and_an_interval_each():
     model = complete(data, readout="global")
     table = predict(model, data, coverage=0.7)
     own = [column.format(name) for name in ("first", "second") for column in ("{}", "low({})", "high({})")]
-    assert list(table.columns) == ["id", *own, "distance", "problem"]
+    assert list(table.columns) == ["id", *own, "distance", "outside", "problem"]
     np.testing.assert_allclose(table[["first", "second"]], model.predictions(data), rtol=1e-5)
     held = ~data.y[:, 0].isnan().numpy()
     inside = (table["low(first)"] - 1e-4 <= data.y[:, 0].numpy()) & (
         data.y[:, 0].numpy() <= table["high(first)"] + 1e-4
     )
     assert inside[held].mean() >= 0.7
-    assert list(predict(model, data).columns) == ["id", "first", "second", "distance", "problem"]
+    assert list(predict(model, data).columns) == ["id", "first", "second", "distance", "outside", "problem"]
 
 
 def test_classes_come_calibrated_with_a_set_and_the_distance():
@@ -110,7 +110,7 @@ def test_classes_come_calibrated_with_a_set_and_the_distance():
     model = complete(data, members=2)
     table = predict(model, data, coverage=0.8)
     columns = ["id", "class", "p(house)", "p(cycle)", "uncertainty", "spread", "set", "distance"]
-    assert list(table.columns) == [*columns, *(f"position {k}" for k in range(3)), "problem"]
+    assert list(table.columns) == [*columns, *(f"position {k}" for k in range(3)), "outside", "problem"]
     np.testing.assert_allclose(table[["p(house)", "p(cycle)"]], model.predictions(data), atol=1e-6)
     true = [data.class_names[number] for number in data.y]
     assert np.mean([name in text.split("; ") for name, text in zip(true, table["set"], strict=True)]) >= 0.8
@@ -173,10 +173,64 @@ def test_rows_that_cannot_be_read_say_so_and_the_others_stay_in_order(molecule_m
     assert table["smiles"].tolist()[:3] == ["CCO", "xyz", "c1ccccc1"]
     assert table["class"].isna().tolist() == [False, True, False, True, True, False]
     assert table["problem"].tolist()[1] == "RDKit cannot read it"
-    assert "more than the header's 2 cells" in table["problem"].tolist()[4]
+    assert table["problem"].tolist()[3:5] == ["the cell is empty", "it has 3 cells, but the header has 2"]
+    assert pd.read_csv(tmp_path / "out.skipped.csv")["where"].tolist() == ["line 3", "line 5", "line 6"]
     alone = predict(molecule_model, ["CCO", "c1ccccc1", "[U]"])
     columns = [column for column in table.columns if column.startswith(("p(", "position", "unc", "spread"))]
     np.testing.assert_allclose(table.loc[[0, 2, 5], columns], alone[columns], atol=1e-5)
+
+
+def test_strictly_a_row_that_cannot_be_used_raises(molecule_model, tmp_path):
+    (tmp_path / "new.csv").write_text("smiles\nCCO\nxyz\n")
+    with pytest.raises(InputError, match=r"new\.csv: one row cannot be used: line 3, 'xyz' \(RDKit .*on_error='skip'"):
+        predict(molecule_model, tmp_path / "new.csv", tmp_path / "out.csv", on_error="raise")
+    assert [path.name for path in tmp_path.iterdir()] == ["new.csv"]
+    assert len(predict(molecule_model, ["CCO"], on_error="raise")) == 1
+    with pytest.raises(InputError, match="on_error='stop' is not an option"):
+        predict(molecule_model, ["CCO"], on_error="stop")
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet"])
+def test_the_columns_of_the_input_are_kept(molecule_model, tmp_path, ending):
+    table = pd.DataFrame({"name": ["a", "b"], "text": ["CCO", "xyz"], "class": ["x", "y"], "price": ["1.50", ""]})
+    path = tmp_path / f"new.{ending}"
+    if ending == "parquet":
+        table.to_parquet(path)
+    else:
+        table.to_csv(path, index=False, sep="," if ending == "csv" else "\t")
+    predict(molecule_model, path, tmp_path / "out.csv", smiles="text", id="name")
+    found = pd.read_csv(tmp_path / "out.csv", dtype=str, keep_default_na=False)
+    assert found.columns.tolist()[:7] == ["name", "text", "class (input)", "price", "id", "smiles", "class"]
+    assert found.iloc[:, :4].to_numpy().tolist() == table.to_numpy().tolist()
+
+
+def test_a_data_frame_is_read_by_its_columns_and_keeps_its_index(molecule_model):
+    table = pd.DataFrame({"text": ["CCO", None, "c1ccccc1"], "price": [1.5, 2.0, 3.0]}, index=["x", "y", "z"])
+    found = predict(molecule_model, table, smiles="text")
+    assert found.index.tolist() == found["id"].tolist() == ["x", "y", "z"]
+    assert found.columns.tolist()[:4] == ["text", "price", "id", "smiles"]
+    assert found["price"].tolist() == [1.5, 2.0, 3.0]
+    assert found["problem"].fillna("").tolist() == ["", "the cell is empty", ""]
+    columns = ["class", "p(no)", "p(yes)"]
+    pd.testing.assert_frame_equal(
+        found.loc[["x", "z"], columns].reset_index(drop=True), predict(molecule_model, ["CCO", "c1ccccc1"])[columns]
+    )
+    with pytest.raises(InputError, match=r"table has no column 'smiles'.*'text', 'price'"):
+        predict(molecule_model, table)
+
+
+def test_names_and_titles_are_the_ids_of_predictions(molecule_model, tmp_path):
+    (tmp_path / "new.smi").write_text("CCO ethanol\nCC\n")
+    assert predict(molecule_model, tmp_path / "new.smi")["id"].tolist() == ["ethanol", "2"]
+
+
+def test_a_graph_larger_than_all_training_graphs_is_outside(molecule_model, tmp_path):
+    known = replace(molecule_model, summary={"data": {"max_nodes": 9}})
+    found = predict(known, ["C" * 9, "xyz", "C" * 3000])
+    assert found["outside"].isna().tolist() == [True, True, False]
+    assert found["outside"][2] == "3000 nodes, more than the 9 of the largest training graph"
+    assert predict(known, ["C" * 3000, "C" * 10], tmp_path / "out.csv").outside == 2
+    assert predict(molecule_model, ["C" * 3000])["outside"].isna().all()
 
 
 @pytest.mark.parametrize(

@@ -41,8 +41,8 @@ def test_a_folder_stands_for_its_model(model, tmp_path):
     model.save(tmp_path / "model")
     assert as_model(model) is model
     assert as_model(tmp_path / "model").output_names == model.output_names
-    (table,) = stream(tmp_path / "model", graphs(5), ids_alone)
-    assert table.column("id").to_pylist() == ["0", "1", "2", "3", "4"]
+    (part,) = stream(tmp_path / "model", graphs(5), ids_alone)
+    assert part.table.column("id").to_pylist() == ["0", "1", "2", "3", "4"]
 
 
 def test_no_workers_get_a_sentence(model):

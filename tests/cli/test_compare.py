@@ -85,7 +85,7 @@ def test_degrees_as_features_are_another_dataset(config, tmp_path):
 def test_degrees_of_generated_graphs_are_refused(tmp_path):
     code, output = run("compare", "planted", "--degree", "--out", tmp_path)
     assert code == 1
-    assert "There is no option 'degree'" in " ".join(output.split())
+    assert "There is no option --degree" in " ".join(output.split())
 
 
 def table(config: Path, out: Path) -> dict:

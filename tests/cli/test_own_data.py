@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from ssread.apply.calibration import Calibration
 from ssread.cli import app
+from ssread.common.versions import VERSION
 
 
 def run(*words: object) -> tuple[int, str]:
@@ -33,9 +34,15 @@ def test_from_a_file_to_predictions(tmp_path):
     code, output = run("predict", model, path, "-o", out, "--id", "name")
     assert (code, output.strip()) == (
         0,
-        f"Wrote {out}: 33 rows, 1 of them without a prediction (see the column problem).",
+        f"Wrote {out}: 33 rows, 1 of them without a prediction: line 34, 'xyz' (RDKit cannot read it). "
+        f"Full list: {tmp_path / 'out.skipped.csv'}.",
     )
-    assert pd.read_csv(out)["id"].tolist()[-1] == "broken"
+    table = pd.read_csv(out)
+    assert table.columns.tolist()[:5] == ["name", "smiles", "label", "id", "class"]
+    assert table["id"].tolist()[-1] == "broken"
+    assert pd.read_csv(tmp_path / "out.skipped.csv").to_dict("records") == [
+        {"where": "line 34", "text": "xyz", "reason": "RDKit cannot read it"}
+    ]
     code, output = run("embed", model, path, "-o", tmp_path / "vectors.parquet", "--workers", 1)
     assert code == 0, output
     assert len(pd.read_parquet(tmp_path / "vectors.parquet")) == 33
@@ -74,6 +81,52 @@ def test_sets_and_intervals_of_a_coverage(task, tmp_path):
     assert added in pd.read_csv(tmp_path / "out.csv")
     code, output = run("predict", tmp_path / "model", *words[:-1], "80")
     assert "coverage must lie between 0 and 1, such as 0.9, but 80.0 was given" in output
+
+
+def test_bad_rows_are_left_out_and_listed_unless_strict(tmp_path):
+    pytest.importorskip("rdkit")
+    path = write_assay(tmp_path / "assay.csv")
+    with path.open("a") as file:
+        file.write("".join(f"bad,x{number},yes\n" for number in range(90)) + "empty,,no\nsalt,[Na+].[Cl-],no\n")
+        file.write("again,c1ccccc1C,no\n")
+    words = ["train", path, "-o", tmp_path / "model", "--quick", "--epochs", 1, "--workers", 1]
+    code, output = run(*words, "--strict")
+    assert code == 1
+    assert "91 of 125 rows cannot be used: line 34, 'x0' (RDKit cannot read it)" in output
+    assert output.endswith("and 88 more. Correct them, or leave out --strict.\n")
+    assert "on_error" not in output
+    code, output = run(*words)
+    told = " ".join(output.split())
+    assert code == 0, output
+    assert "91 of 125 rows cannot be used and are left out: line 34, 'x0' (RDKit cannot read it)" in told
+    assert "1 molecules of several fragments kept as one graph" in told
+    assert "1 graph occurs more than once (2 rows), 1 of them with different labels." in told
+    listed = pd.read_csv(tmp_path / "model.skipped.csv")
+    assert len(listed) == 91
+    assert listed.iloc[-1].tolist()[0::2] == ["line 124", "the cell is empty"]
+    card = (tmp_path / "model" / "card.md").read_text()
+    assert "of these with different labels: 1" in card
+    (tmp_path / "new.csv").write_text(f"smiles\n{'C' * 3000}\nxyz\n")
+    code, output = run("predict", tmp_path / "model", tmp_path / "new.csv", "-o", tmp_path / "out.csv")
+    assert "1 larger than every training graph: see the column outside." in output
+    for verb in ("predict", "embed", "explain"):
+        code, output = run(verb, tmp_path / "model", tmp_path / "new.csv", "-o", tmp_path / "out2.csv", "--strict")
+        assert code == 1
+        assert output.endswith("line 3, 'xyz' (RDKit cannot read it). Correct them, or leave out --strict.\n")
+    assert not (tmp_path / "out2.csv").exists()
+
+
+def test_options_are_spelled_as_they_are_typed(tmp_path):
+    path = write_assay(tmp_path / "assay.csv")
+    code, output = run("train", path, "-o", tmp_path / "model", "--smiles", "SMILES")
+    assert code == 1
+    assert "no column 'SMILES' (--smiles 'SMILES')" in output
+    code, output = run("train", "planted", "-o", tmp_path / "model", "--label", "x")
+    assert "There is no option --label for this data: the options here are num_graphs" in output
+
+
+def test_the_version():
+    assert run("--version") == (0, f"ssread {VERSION}\n")
 
 
 @pytest.mark.parametrize(

@@ -86,6 +86,14 @@ def test_own_molecules_are_compared_like_a_benchmark(molecules, tmp_path, no_pag
     assert saved.markdown == tmp_path / "compare-mine.md"
 
 
+def test_rows_that_cannot_be_used_are_left_out_of_a_comparison(molecules, tmp_path, no_page):
+    with molecules.open("a") as file:
+        file.write("xyz,yes\n")
+    report, _ = compare(tmp_path, molecules, COLUMNS)
+    assert report.cells[0].dataset == "mine"
+    assert (tmp_path / "compare-mine.skipped.csv").read_text().endswith("line 66,xyz,RDKit cannot read it\n")
+
+
 def test_properties_of_molecules_are_drawn(molecules, tmp_path):
     report, saved = compare(tmp_path, molecules, COLUMNS, task="rings", learn="supervised")
     assert [(cell.arch, cell.task) for cell in report.cells] == [("gin", "rings")]

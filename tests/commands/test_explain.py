@@ -12,7 +12,7 @@ from ssread.apply.features import Features
 from ssread.apply.trained_model import TrainedModel
 from ssread.apply.training import describe_data
 from ssread.cli import app
-from ssread.data import GraphSet, load, planted
+from ssread.data import GraphSet, from_smiles, load, planted
 from ssread.models import model_for
 
 
@@ -21,11 +21,11 @@ def run(*words: object) -> tuple[int, str]:
     return result.exit_code, result.output
 
 
-def saved_model(folder: Path, graphs: GraphSet, **arguments: object) -> Path:
+def saved_model(folder: Path, graphs: GraphSet, options: dict | None = None, **arguments: object) -> Path:
     model = model_for(graphs, "gcn", hidden_channels=8, **arguments)
     curves = [{"valid_accuracy": [0.5, 0.6], "train_loss": [1.0, 0.5]}]
     summary = {"data": describe_data(graphs), "settings": {"seed": 0}, "curves": curves}
-    TrainedModel([model], list(graphs.class_names), Features.of(graphs, {}), summary).save(folder / "model")
+    TrainedModel([model], list(graphs.class_names), Features.of(graphs, options), summary).save(folder / "model")
     return folder / "model"
 
 
@@ -87,6 +87,33 @@ def test_molecules_of_every_task_are_compared_with_what_is_known(tmp_path, label
     code, output = run("explain", tmp_path / "model", tmp_path / "all.csv", "-o", page)
     assert code == 0, output
     assert data_of(page)["explained"]["success"] == {}
+
+
+def test_rows_that_cannot_be_used_are_counted_on_the_page_and_listed_beside_it(tmp_path):
+    pytest.importorskip("rdkit")
+    model = saved_model(tmp_path, from_smiles(["CCO", "c1ccccc1"], ["a", "b"]))
+    (tmp_path / "new.csv").write_text('smiles\nCCO\nxyz\n""\n')
+    code, output = run("explain", model, tmp_path / "new.csv", "-o", tmp_path / "page.html")
+    assert code == 0, output
+    assert "1 of 2 rows cannot be used and are left out: line 3" in (tmp_path / "page.html").read_text()
+    assert (tmp_path / "page.skipped.csv").read_text() == "where,text,reason\nline 3,xyz,RDKit cannot read it\n"
+
+
+def test_graphs_with_unknown_features_are_left_out(tmp_path):
+    pytest.importorskip("rdkit")
+    options = {"features": "labels"}
+    model = saved_model(tmp_path, from_smiles(["CCO", "CCCC"], ["a", "b"], **options), options)
+    (tmp_path / "new.csv").write_text("smiles\nCCO\nCCN\nxyz\n")
+    words = ["explain", model, tmp_path / "new.csv", "-o", tmp_path / "page.html"]
+    assert run(*words)[0] == 0
+    listed = (tmp_path / "page.skipped.csv").read_text().splitlines()
+    assert len(listed) == 3
+    assert "graph 3 has the node feature 'N', which no graph of the training set had" in listed[2]
+    (tmp_path / "new.csv").write_text("smiles\nCCN\n")
+    for more in ([], ["--strict"]):
+        code, output = run(*words, *more)
+        assert code == 1
+        assert "'N', which no graph of the training set had" in output
 
 
 @pytest.mark.parametrize(

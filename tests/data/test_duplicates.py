@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ssread.data import GraphSet, assemble, load, stratified_folds
-from ssread.data.duplicates import count_duplicates, duplicate_groups
+from ssread.data.duplicates import count_duplicates, duplicate_groups, find_copies
 from ssread.data.networks import from_networkx
 from ssread.errors import InputError
 
@@ -101,6 +101,20 @@ def test_features_count_but_labels_and_the_sign_of_zero_do_not() -> None:
 
     assert duplicate_groups(pair(0.0, -0.0)).tolist() == [0, 0]
     assert duplicate_groups(pair(0.0, 0.5)).tolist() == [0, 1]
+
+
+@given(graph_sets(), st.integers(0, 10**6), st.integers(0, 2))
+def test_copies_and_contradictory_labels_are_counted(graphs: GraphSet, seed: int, classes: int) -> None:
+    rng = np.random.default_rng(seed)
+    graphs = graphs[rng.integers(len(graphs), size=8).tolist()]
+    labels = torch.from_numpy(rng.integers(max(classes, 1), size=8))
+    names = tuple(map(str, range(max(classes, 1))))
+    graphs = replace(graphs, y=labels if classes else None, class_names=names if classes else ())
+    groups = duplicate_groups(graphs).tolist()
+    members = [[row for row in range(8) if groups[row] == group] for group in set(groups)]
+    repeated = [rows for rows in members if len(rows) > 1]
+    contradictory = [rows for rows in repeated if classes and len({int(labels[row]) for row in rows}) > 1]
+    assert find_copies(graphs) == (len(repeated), sum(map(len, repeated)), len(contradictory))
 
 
 def test_more_iterations_compare_larger_neighbourhoods() -> None:

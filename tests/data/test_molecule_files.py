@@ -1,6 +1,7 @@
 """Files of molecules: every format gives the same graphs, and other content gets a sentence."""
 
 import contextlib
+import gzip
 import random
 import tempfile
 from pathlib import Path
@@ -28,29 +29,115 @@ def write(folder: Path, name: str, content: str | bytes) -> Path:
     return path
 
 
-def test_broken_rows_are_all_named_by_line_and_skipped_on_demand(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_broken_rows_are_named_by_line_and_skipped_on_demand(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path = write(tmp_path, "assay.csv", TABLE)
-    with pytest.raises(InputError, match=r"assay\.csv: RDKit cannot read lines 3, 6\. .*skip"):
+    with pytest.raises(InputError, match=r"assay\.csv: 2 of 5 rows cannot be used: line 3, 'C1CC' \(RDKit .*skip"):
         load(path)
     graphs = load(path, on_error="skip")
     assert graphs.ids == ("2", "5", "7")
     assert graphs.class_names == ("no", "yes")
     assert graphs.y.tolist() == [1, 1, 0]
-    assert graphs.repairs == {"molecules skipped (RDKit cannot read lines 3, 6)": 2}
+    assert graphs.repairs == {"molecules skipped (RDKit cannot read it)": 2}
+    assert graphs.skipped == (
+        (1, "line 3", "C1CC", "RDKit cannot read it"),
+        (3, "line 6", "xx", "RDKit cannot read it"),
+    )
     assert load(path, on_error="skip", id="id").ids == ("a", "c", "e")
     assert load(path, on_error="skip", label=None).y is None
     assert capfd.readouterr() == ("", "")
 
 
+def test_a_sentence_about_many_rows_shows_the_first_few(tmp_path: Path) -> None:
+    path = write(tmp_path, "m.csv", "smiles,label\nCCO,1\n" + "".join(f"x{n},1\n" for n in range(500)))
+    with pytest.raises(InputError, match=r"500 of 501 rows.*line 3, 'x0'.*; and 497 more") as caught:
+        load(path)
+    assert len(str(caught.value)) < 400
+
+
 def test_lines_are_those_of_the_file_even_where_a_cell_spans_several(tmp_path: Path) -> None:
     path = write(tmp_path, "m.csv", '\ufeffsmiles;note;label\r\nCCO;"two\r\nlines";1\r\nC1CC;;1\r\nCC;;\r\nC;a;0;b\r\n')
-    with pytest.raises(
-        InputError, match=r"header's 3 cells in line 6; RDKit cannot read line 4; no label for line 5\."
-    ):
-        read_molecules(path)
-    assert read_molecules(path, on_error="skip").ids == ("2",)
+    graphs = read_molecules(path, on_error="skip")
+    assert graphs.ids == ("2",)
+    assert [(row.place, row.reason) for row in graphs.skipped] == [
+        ("line 4", "RDKit cannot read it"),
+        ("line 5", "it has no label"),
+        ("line 6", "it has 4 cells, but the header has 3"),
+    ]
+
+
+def test_a_name_or_an_extension_may_follow_the_smiles_and_an_empty_cell_is_called_so(tmp_path: Path) -> None:
+    rows = ["CCO ethanol", "CC(=O)O acetic acid", "CCN |$;;$|", "CC |$;$| ethane ", "  CCC  ", ",", '""', "nan"]
+    path = write(tmp_path, "m.csv", "smiles,label\n" + "".join(f"{row},1\n" for row in rows))
+    graphs = read_molecules(path, on_error="skip")
+    assert graphs.ids == ("ethanol", "acetic acid", "4", "ethane", "6")
+    assert graphs.graph_texts["smiles"] == ("CCO", "CC(=O)O", "CCN |$;;$|", "CC |$;$|", "CCC")
+    assert [row.reason for row in graphs.skipped][-2:] == ["the cell is empty"] * 2
+    assert graphs.repairs["molecules with a name after their SMILES"] == 3
+    with_ids = write(tmp_path, "ids.csv", "key,smiles,label\n7,CCO ethanol,1\n")
+    assert read_molecules(with_ids, id="key").ids == ("7",)
+
+
+def test_names_and_titles_are_ids(tmp_path: Path) -> None:
+    smi = write(tmp_path, "m.smi", "CCO |$;;$| ethanol\nCC\nCCC\tpropane, pure\nC methane 1\n")
+    assert read_molecules(smi, label=None).ids == ("ethanol", "2", "propane, pure", "methane")
+    assert read_molecules(smi, label="label", on_error="skip").ids == ("methane",)
+    block = Chem.MolToMolBlock(Chem.MolFromSmiles("CCO"))
+    sdf = write(tmp_path, "m.sdf", f"ethanol{block}$$$$\n{block}$$$$\n")
+    assert read_molecules(sdf, label=None).ids == ("ethanol", str(block.count("\n") + 2))
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "smi", "sdf"])
+def test_compressed_files_are_read(tmp_path: Path, ending: str) -> None:
+    block = Chem.MolToMolBlock(Chem.MolFromSmiles("CCO"))
+    content = {
+        "csv": "smiles,label\nCCO,1\n",
+        "tsv": "smiles\tlabel\nCCO\t1\n",
+        "smi": "CCO ethanol 1\n",
+        "sdf": f"{block}> <label>\n1\n\n$$$$\n",
+    }[ending].encode()
+    path = write(tmp_path, f"v1.1.{ending}.gz", gzip.compress(content))
+    graphs = load(path)
+    assert (len(graphs), graphs.name, graphs.node_counts.tolist()) == (1, "v1.1", [3])
+    packed = gzip.compress(content * 50)
+    for damaged in (b"smiles,label\n", packed[: len(packed) // 2], packed[:20] + b"\0\0\0" + packed[23:], b""):
+        with pytest.raises(InputError, match=r"v1\.1.*\.gz (is damaged|is empty|has no)"):
+            load(write(tmp_path, f"v1.1.{ending}.gz", damaged))
+
+
+def test_what_the_rule_for_fragments_hydrogens_and_stereochemistry_concerns_is_counted(tmp_path: Path) -> None:
+    path = write(
+        tmp_path, "m.csv", "smiles,label\n[Na+].[Cl-],1\nC1.C1,1\n[H]C([H])O,1\n[H][H],1\nC[C@H](N)O,1\nF/C=C/F,1\n"
+    )
+    graphs = read_molecules(path)
+    assert graphs.repairs == {
+        "molecules of several fragments kept as one graph": 1,
+        "molecules with written hydrogens made implicit": 1,
+        "molecules with stereochemistry in their features": 2,
+    }
+    assert graphs.node_counts.tolist() == [2, 2, 2, 2, 4, 4]
+    assert "molecules with stereochemistry that labels leave out" in read_molecules(path, features="labels").repairs
+    assert "molecules with written hydrogens made implicit" not in read_molecules(path, hydrogens=True).repairs
+    with Chem.SDWriter(str(tmp_path / "m.sdf")) as writer:
+        writer.write(Chem.AddHs(Chem.MolFromSmiles("CCO")))
+    read = read_molecules(tmp_path / "m.sdf", label=None)
+    assert read.repairs == {"molecules with written hydrogens made implicit": 1}
+
+
+def test_a_data_frame_is_read_like_a_file() -> None:
+    table = pandas.DataFrame({"text": ["CCO", None, "xx", "CC"], "y": [1, 0, 1, 0], "key": list("abcd")})
+    graphs = load(table, smiles="text", label="y", on_error="skip")
+    assert graphs.ids == ("0", "3")
+    assert graphs.y.tolist() == [1, 0]
+    assert [(row.place, row.reason) for row in graphs.skipped] == [
+        ("row 1", "the cell is empty"),
+        ("row 2", "RDKit cannot read it"),
+    ]
+    assert load(table.set_index("key"), smiles="text", label=None, on_error="skip").ids == ("a", "d")
+    assert load(table, smiles="text", label=None, id="key", on_error="skip").ids == ("a", "d")
+    with pytest.raises(InputError, match=r"table has no column 'smiles'.*'text', 'y', 'key'"):
+        load(table)
+    with pytest.raises(InputError, match="There is no option 'colour': the options here are smiles"):
+        load(table, colour=1)
 
 
 def test_every_format_gives_the_same_graphs(tmp_path: Path) -> None:
@@ -105,7 +192,7 @@ def test_a_broken_record_of_an_sdf_is_named_by_its_first_line(tmp_path: Path) ->
     record = f"{block}> <label>\n1\n\n$$$$\n"
     path = write(tmp_path, "m.sdf", record + record.replace(" O ", " Qq") + record)
     broken = record.count("\n") + 1
-    with pytest.raises(InputError, match=rf"cannot read line {broken}\."):
+    with pytest.raises(InputError, match=rf"1 of 3 rows cannot be used: line {broken} \(RDKit cannot read it\)\."):
         read_molecules(path)
     assert len(read_molecules(path, on_error="skip")) == 2
     with pytest.raises(InputError, match=r"no record has a property 'activity'; the properties are label"):
@@ -155,6 +242,18 @@ def test_a_missing_file_gets_a_sentence(tmp_path: Path, name: str) -> None:
         read_molecules(tmp_path / name)
 
 
+def test_public_sets_are_read(molecule_files: Path) -> None:
+    esol = load(molecule_files / "esol.csv", label=None, id="Compound ID")
+    assert (len(esol), esol.ids[0], esol.skipped) == (1128, "Amigdalin", ())
+    clintox = load(molecule_files / "clintox.csv", label="CT_TOX", on_error="skip")
+    assert len(clintox) + len(clintox.skipped) == 1483  # one of 1484 lines holds the names
+    assert clintox.repairs["molecules of several fragments kept as one graph"] == 14
+    assert {row.reason for row in clintox.skipped} == {"RDKit cannot read it"}
+    tox21 = load(molecule_files / "tox21.csv", label="NR-AhR", on_error="skip", id="mol_id")
+    assert len(tox21) + len(tox21.skipped) == 7831
+    assert "it has no label" in {row.reason for row in tox21.skipped}
+
+
 cells = st.sampled_from(
     ["C", "CCO", "c1ccccc1", "C1", "", "1", "0", "nan", '"', '""', "a,b", "\u00e9", "[Na+].[Cl-]", "((("]
 )
@@ -170,7 +269,7 @@ contents = st.one_of(
 
 
 @settings(max_examples=400)
-@given(contents, st.sampled_from([".csv", ".tsv", ".smi", ".sdf", ".parquet"]), st.sampled_from(["stop", "skip"]))
+@given(contents, st.sampled_from([".csv", ".tsv", ".smi", ".sdf", ".parquet"]), st.sampled_from(["raise", "skip"]))
 def test_any_content_gives_graphs_or_a_sentence(content: bytes, ending: str, on_error: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = write(Path(folder), f"m{ending}", content)

@@ -8,12 +8,12 @@ from helpers.molecules import MOLECULES
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ssread.data.molecule_rows import Block, Columns, parse_smiles
+from ssread.data.molecule_rows import Block, Columns, parse_smiles, split_name
 from ssread.errors import InputError
 
 Chem = pytest.importorskip("rdkit.Chem")
 
-WRONG = ["", " ", "C1CC", "CCO 12", "CCO |c:1|", "Cé", "(((", None, 7, float("nan")]
+WRONG = ["", " ", "C1CC", "CCO |odd|", "Cé", "(((", None, 7, float("nan")]
 
 
 @given(st.lists(st.sampled_from(MOLECULES + WRONG), max_size=8))
@@ -33,12 +33,22 @@ def test_blanks_around_smiles_are_ignored_and_rdkit_prints_nothing(capfd):
 
 
 def test_a_block_can_be_parsed_in_another_process():
-    block = Block(Path("m.csv"), "line", [2, 3], ["CCO", None], labels=["a", "b"], ids=["x", None], problems={"p": [3]})
+    block = Block(Path("m.csv"), "line", [2, 3], ["CCO", None], labels=["a", "b"], ids=["x", None], reasons={0: "r"})
     rows = pickle.loads(pickle.dumps(block)).parse()
     assert len(block) == 2
     assert [m and Chem.MolToSmiles(m) for m in rows.molecules] == ["CCO", None]
     assert (rows.texts, rows.labels, rows.ids) == (["CCO", ""], ["a", "b"], ["x", None])
-    assert (rows.unit, rows.numbers, rows.problems) == ("line", [2, 3], {"p": [3]})
+    assert (rows.unit, rows.numbers, rows.reasons) == ("line", [2, 3], {0: "r", 1: "the cell is empty"})
+    assert [(rows.id_of(index), rows.place_of(index)) for index in (0, 1)] == [("x", "line 2"), ("3", "line 3")]
+
+
+names = st.text(st.characters(blacklist_characters="|", blacklist_categories=["Cc", "Cs", "Z"]), min_size=1, max_size=9)
+
+
+@given(st.sampled_from(MOLECULES), st.lists(names, max_size=3).map(" ".join), st.sampled_from(["", " |$_AV:a$|"]))
+def test_a_text_is_a_smiles_its_extension_and_a_name(smiles, name, extension):
+    assert split_name(f" {smiles}{extension} {name}\t") == (smiles + extension, name)
+    assert split_name(smiles + extension) == (smiles + extension, "")
 
 
 def record(smiles: str, **properties: str) -> str:

@@ -62,10 +62,10 @@ def test_wrong_arguments_get_a_sentence() -> None:
         ({"on_error": "ignore"}, "on_error='ignore'"),
         ({"labels": [1]}, "2 SMILES but 1 labels"),
         ({"ids": ["a"]}, "2 SMILES but 1 ids"),
-        ({"labels": [1, None]}, "no label for molecule 1"),
-        ({"labels": [1, float("nan")]}, "no label for molecule 1"),
         ({"labels": [1, {}]}, "not dict"),
         ({"labels": [[1, 2], [2]]}, "every graph needs 2 labels"),
+        ({"labels": [1, None]}, r"molecule 1, \'CC\' \(it has no label\)"),
+        ({"labels": [1, float("nan")]}, r"molecule 1, \'CC\' \(it has no label\)"),
         ({"elements": ["C"]}, "elements="),
     ]:
         with pytest.raises(InputError, match=words):
@@ -74,8 +74,8 @@ def test_wrong_arguments_get_a_sentence() -> None:
         from_smiles("CCO")
     with pytest.raises(InputError, match="has no molecule"):
         from_smiles([])
-    with pytest.raises(InputError, match="molecules 0, 2-4"):
-        from_smiles(["CCO 12", "C", "", None, "Cé"])
+    with pytest.raises(InputError, match=r"3 of 4 rows.*molecule 1 \(the cell is empty\); molecule 2 .*'Cé' \(RDKit"):
+        from_smiles(["C", "", None, "Cé"])
     with pytest.raises(InputError, match="quantity"):
         from_smiles(["C"] * 120, [f"name {number}" for number in range(120)])
 

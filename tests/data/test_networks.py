@@ -1,12 +1,15 @@
 """NetworkX graphs keep all their edges and attributes."""
 
+import json
+from pathlib import Path
+
 import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ssread.data.networks import from_networkx
+from ssread.data.networks import from_networkx, read_networks
 from ssread.errors import InputError
 
 KINDS = [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph]
@@ -80,6 +83,26 @@ def test_repairs_are_counted() -> None:
     assert from_networkx([parallel]).repairs == {"duplicate edges removed": 2}
     assert from_networkx([parallel], self_loops="drop").repairs["self-loops dropped"] == 1
     assert from_networkx([nx.DiGraph([(0, 1)])]).repairs == {"reverse edges added": 1}
+
+
+def test_files_that_cannot_be_read_are_skipped_on_demand(tmp_path: Path) -> None:
+    for number in range(3):
+        graph = nx.cycle_graph(3 + number)
+        graph.graph["kind"] = "ab"[number % 2]
+        (tmp_path / f"{number}.json").write_text(json.dumps(nx.node_link_data(graph, edges="links")))
+    (tmp_path / "1.json").write_text("{broken")
+    (tmp_path / "labels.csv").write_text("file,label\n0.json,x\n1.json,y\n2.json,z\n")
+    with pytest.raises(InputError, match=r"1\.json cannot be read as node-link JSON"):
+        read_networks(tmp_path)
+    for label, names in (("kind", ("a",)), (None, ("x", "z"))):
+        graphs = read_networks(tmp_path, label, on_error="skip")
+        assert (graphs.ids, graphs.class_names) == (("0.json", "2.json"), names)
+        assert graphs.repairs == {"files skipped": 1}
+        assert [(skipped.row, skipped.place) for skipped in graphs.skipped] == [(1, "1.json")]
+    for number in range(3):
+        (tmp_path / f"{number}.json").write_text("{broken")
+    with pytest.raises(InputError, match="no file that can be used, of 3"):
+        read_networks(tmp_path, on_error="skip")
 
 
 def test_bad_input_gets_a_sentence() -> None:

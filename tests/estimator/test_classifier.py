@@ -5,6 +5,7 @@ import pickle
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from sklearn.base import clone
@@ -15,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 
 from ssread import SSReadClassifier
 from ssread.apply import TrainedModel
-from ssread.data import from_networkx
+from ssread.data import from_networkx, from_smiles
 from ssread.errors import InputError
 from ssread.explain import diffpool_clusters, poolings_survived
 
@@ -101,12 +102,33 @@ def test_takes_every_kind_of_graphs(fitted):
     assert cross_val_score(small(epochs=2), as_set, LABELS, cv=2).shape == (2,)
 
 
+def test_labels_of_skipped_rows_are_left_out():
+    pytest.importorskip("rdkit")
+    good = ["c1ccccc1" + "C" * n for n in range(8)] + ["C1CCCCC1" + "C" * n for n in range(8)]
+    smiles, labels = ["bad", *good, ""], ["odd", *["a"] * 8, *["b"] * 8, "odd"]
+    settings = {"reading": {"on_error": "skip"}, "epochs": 2}
+    fitted = small(**settings).fit(smiles, labels)
+    assert fitted.classes_.tolist() == ["a", "b"]
+    expected = small(epochs=2).fit(good, labels[1:-1])
+    assert np.array_equal(fitted.predict_proba(good), expected.predict_proba(good))
+    table = pd.DataFrame({"smiles": smiles, "label": "not used"})
+    assert np.array_equal(small(**settings).fit(table, labels).predict_proba(good), expected.predict_proba(good))
+    with pytest.raises(InputError, match=r"y has the shape \[16\], but there are 18 graphs"):
+        small(**settings).fit(smiles, labels[:16])
+    read = from_smiles(smiles, on_error="skip")
+    assert np.array_equal(small(epochs=2).fit(read, labels[1:-1]).predict_proba(good), expected.predict_proba(good))
+    with pytest.raises(InputError, match=r"leave them out with reading=\{\"on_error\": \"skip\"\}\."):
+        small().fit(smiles, labels)
+    with pytest.raises(InputError, match=r"molecule 0, 'bad' .* take them out of the graphs\."):
+        fitted.predict(smiles)
+
+
 def test_takes_smiles():
     pytest.importorskip("rdkit")
     smiles = np.array(["c1ccccc1" + "C" * n for n in range(8)] + ["C1CCCCC1" + "C" * n for n in range(8)])
     estimator = small().fit(smiles, [1] * 8 + [0] * 8)
     assert estimator.predict(["c1ccccc1CCO"]) == [1]
-    with pytest.raises(InputError, match="RDKit cannot read molecule 0"):
+    with pytest.raises(InputError, match=r"molecule 0, 'nonsense' \(RDKit cannot read it\)"):
         estimator.predict(["nonsense"])
 
 

@@ -216,7 +216,8 @@ def test_of_many_labels_one_is_chosen_from_a_menu(browser, tmp_path):
 @pytest.mark.parametrize("value", [0.0, 0.25, 1.0])
 @pytest.mark.parametrize("epochs", [1, 2])
 def test_a_flat_curve_has_a_few_ticks(browser, tmp_path, value, epochs):
-    curve = summarize_curves("flat", [{"valid_accuracy": [value] * epochs, "train_loss": [value] * epochs}])
+    values = {"valid_accuracy": [value] * epochs, "valid_score": [-value] * epochs, "train_loss": [value] * epochs}
+    curve = summarize_curves("flat", [values])
     with Opened(browser, write_page(tmp_path / "page.html", "flat", curves=[curve], settings={"a": "b"})) as opened:
         for chart in opened.page.locator("#learning svg").all():
             levels = [text for text in chart.locator("text.tick").all_text_contents() if "epoch" not in text]
