@@ -64,7 +64,7 @@ def run_key(dataset: DatasetId, run: Run, training: Training) -> str:
 
 def selection(training: Training, learn: str = "supervised", task: str = "class") -> str:
     """Returns how a training of this kind chooses what is tested."""
-    by_metric = f"best validation {training.selection}, ties by validation loss"
+    by_metric = f"best validation {training.selection.replace('_', ' ')}, ties by validation loss"
     epoch = SELECTIONS.get(training.selection, by_metric) if learn == "supervised" else FIXED_BUDGET
     return epoch if (learn, task) == ("supervised", "class") else f"{epoch}; {LINEAR}"
 

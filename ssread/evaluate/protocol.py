@@ -10,14 +10,14 @@ from ssread.data.cross_validation import folds_of
 from ssread.data.graphset import GraphSet
 from ssread.data.properties import with_properties
 from ssread.errors import InputError
-from ssread.evaluate.experiment import BASE, POSITIONS, Experiment
+from ssread.evaluate.experiment import BASE, POSITIONS, SHARES, Experiment
 from ssread.evaluate.metrics import score
 from ssread.evaluate.report import Cell, Report, selection_rule
 from ssread.evaluate.runners import Runner
 from ssread.evaluate.statistics import Comparison, compare
 from ssread.evaluate.store import Store, aggregation_name
 from ssread.evaluate.trainer import Trainer, Watch
-from ssread.metrics import check_metric
+from ssread.metrics import METRICS
 from ssread.published.datasets import TABLE_1
 from ssread.published.results import PaperResult, paper_result
 from ssread.train.runs import Run, RunResult, Training
@@ -215,8 +215,12 @@ def _check(graphs: GraphSet, experiment: Experiment) -> None:
             f"{graphs.name} has no labels: {experiment.learn} learns without them (ssread.train.unsupervised.learn "
             "returns the graph vectors), but to evaluate them, every graph needs a class."
         )
-    if experiment.task == "class":
-        check_metric(experiment.metric, graphs.task)
+    fitting = [name for name in SHARES if graphs.task in METRICS[name].tasks]
+    if experiment.task == "class" and experiment.metric not in fitting:
+        raise InputError(
+            f"{graphs.name} is a task of {graphs.task}, which cannot be compared by {experiment.metric}: choose "
+            f"--metric {' or '.join(fitting)}."
+        )
     folds_of(graphs, experiment.split, experiment.folds, seed=0)
     largest = int(graphs.node_counts.max())
     if experiment.positions is not None and experiment.positions > largest:

@@ -12,9 +12,10 @@ from rich.table import Table
 
 from ssread.common.markdown import markdown_table
 from ssread.common.plain_json import without_nan
-from ssread.evaluate.keys import FIXED_BUDGET, LINEAR, SELECTIONS
+from ssread.evaluate.keys import FIXED_BUDGET, LINEAR, selection
 from ssread.evaluate.significance import ALPHA
 from ssread.evaluate.statistics import Comparison, Summary, format_p, holm
+from ssread.metrics import METRICS
 from ssread.published.results import PaperResult
 from ssread.train.recipes import recipe_named
 from ssread.train.runs import Training
@@ -103,9 +104,10 @@ def selection_rule(
     """
     linear = (learn, task) != ("supervised", "class")
     base = "gin + ssread(sum)" if linear else "gcn + ssread(sum)"
-    positions = f"by mean validation accuracy of {base}" if positions_chosen else "given"
+    by = "accuracy" if training.selection not in METRICS else training.selection.replace("_", " ")
+    positions = f"by mean validation {by} of {base}" if positions_chosen else "given"
     most = training.epochs
-    epoch = f"{SELECTIONS[training.selection]}, "
+    epoch = f"{selection(training)}, "
     epoch += f"{most} epochs" if training.patience >= most else f"patience {training.patience}, at most {most} epochs"
     if training.averaging:
         epoch += f", weights averaged over the last {100 * training.averaging:.0f} %"
@@ -117,7 +119,7 @@ def selection_rule(
         candidates = " or ".join(
             "own" if share is None else f"{share:g}" for share in recipe_named(training.recipe).dropouts
         )
-        positions += f"; dropout ({candidates}): by mean validation accuracy of gcn + global(sum)"
+        positions += f"; dropout ({candidates}): by mean validation {by} of gcn + global(sum)"
     folds = f"{num_folds} folds" if split == "random" else f"{num_folds} folds by {split}"
     return f"recipe {training.recipe}; {folds} x {seeds}; epoch: {epoch}{judge}; K: {positions}; test folds used once"
 

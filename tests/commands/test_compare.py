@@ -3,6 +3,7 @@
 import io
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -181,3 +182,20 @@ def test_a_file_for_other_graphs_gets_a_sentence(tmp_path):
     write_folds(tmp_path / "folds.json", 51, num_folds=2)
     with pytest.raises(InputError, match=r"folds\.json"):
         compare(tmp_path / "runs", split=str(tmp_path / "folds.json"))
+
+
+@pytest.mark.parametrize(
+    ("task", "metric", "wrong"), [("multilabel", "roc_auc", "r2"), ("regression", "spearman", "accuracy")]
+)
+def test_labels_and_numbers_are_compared_by_a_metric_that_fits(tmp_path, task, metric, wrong):
+    graphs = load("planted", **{**PLANTED, "nodes": (13, 30)})
+    size, kind = graphs.node_counts.float(), graphs.y.float()
+    y = torch.stack([kind, (size > size.median()).float()], dim=1) if task == "multilabel" else size.unsqueeze(1)
+    names = ("kind", "large")[: y.size(1)]
+    replace(graphs, y=y, task=task, class_names=(), target_names=names).save(tmp_path / "set.safetensors")
+    report, saved = compare(tmp_path, tmp_path / "set.safetensors", {}, metric=metric)
+    assert (report.metric, report.cells[0].comparison.pairs) == (metric, 2)
+    assert f"epoch: best validation {metric.replace('_', ' ')}" in report.rule
+    assert saved.page.is_file()
+    with pytest.raises(InputError, match=f"is a task of {task}, which cannot be compared by {wrong}: choose --metric"):
+        compare(tmp_path, tmp_path / "set.safetensors", {}, metric=wrong)
