@@ -14,6 +14,7 @@ from ssread.data.molecules import from_smiles, from_table
 from ssread.data.networks import from_networkx
 from ssread.data.pyg import from_pyg
 from ssread.data.skipped import check_on_error
+from ssread.data.split_names import RANDOM, split_column
 from ssread.errors import InputError
 
 __all__ = ["check_options", "graphs_of", "options_of", "read_usable"]
@@ -40,10 +41,17 @@ def graphs_of(data: Any, **options: Any) -> GraphSet:
     return reader(items, **options)
 
 
-def read_usable(data: Any, on_error: str, **options: Any) -> GraphSet:
-    """Does as :func:`graphs_of`; passes ``on_error`` on where the source has rows that may be skipped."""
+def read_usable(data: Any, on_error: str, split: str = RANDOM, **options: Any) -> GraphSet:
+    """Does as :func:`graphs_of`; passes ``on_error`` on where the source has rows that may be skipped.
+
+    The column of a ``split`` such as ``groups:assay`` is kept where the source has further columns.
+    """
     check_on_error(on_error)
-    return graphs_of(data, **options, **({"on_error": on_error} if "on_error" in options_of(data) else {}))
+    by_column = split_column(split)
+    further: dict[str, Any] = {"on_error": on_error, "keep": [by_column[1]] if by_column else None}
+    taken = options_of(data)
+    given = {name: value for name, value in further.items() if value is not None and name in taken}
+    return graphs_of(data, **options, **given)
 
 
 def options_of(source: Any) -> Mapping[str, inspect.Parameter]:

@@ -129,7 +129,7 @@ def train(
     out, console = Path(out), console or Console(stderr=True)
     if quick:
         arch, readout = arch or "gcn", readout or "ssread"
-    graphs, split = with_split(read_usable(data, on_error, **options), split)
+    graphs, split = with_split(read_usable(data, on_error, split, **options), split)
     num_folds = _num_folds(graphs, folds or (QUICK_FOLDS if quick else FOLDS))
     parts = folds_of(graphs, split, num_folds, seed)  # raises before there is an unfinished training
     count = 1 if quick else num_candidates(BUDGET if budget is None else budget, num_folds)

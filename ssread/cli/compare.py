@@ -6,7 +6,21 @@ from typing import Annotated, Any
 import typer
 
 from ssread.cli.app import app, wide_console
-from ssread.cli.options import DEGREE, DEVICE, FOLDS, LABEL, ON, OUT, RECIPE, SEEDS, SMILES, STRICT, WORKERS, on_error
+from ssread.cli.options import (
+    DEGREE,
+    DEVICE,
+    FOLDS,
+    LABEL,
+    ON,
+    OUT,
+    RECIPE,
+    SEEDS,
+    SMILES,
+    SPLIT,
+    STRICT,
+    WORKERS,
+    on_error,
+)
 
 
 @app.command()
@@ -53,12 +67,10 @@ def compare(
         ),
     ] = None,
     metric: Annotated[
-        str | None, typer.Option(help="What is compared: accuracy, roc_auc or macro_f1. (default: accuracy)")
-    ] = None,
-    split: Annotated[
         str | None,
-        typer.Option(help="How folds are drawn: random, scaffold, duplicates, or a JSON file. (default: random)"),
+        typer.Option(help="What is compared, and chooses the epoch: accuracy, roc_auc, r2, ... (default: accuracy)"),
     ] = None,
+    split: SPLIT = None,
     recipe: RECIPE = None,
     margin: Annotated[
         float | None, typer.Option(help="Differences up to this many points count as equal. (default: 1)")

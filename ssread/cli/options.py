@@ -17,6 +17,7 @@ __all__ = [
     "RECIPE",
     "SEEDS",
     "SMILES",
+    "SPLIT",
     "STRICT",
     "TASK",
     "WORKERS",
@@ -49,6 +50,13 @@ RECIPE = Annotated[
 SEEDS = Annotated[int | None, typer.Option(help="Number of repetitions, each with its own seed. (default: 5)")]
 SMILES = Annotated[
     str | None, typer.Option(help="Column of a file of molecules that holds the SMILES. (default: smiles)")
+]
+SPLIT = Annotated[
+    str | None,
+    typer.Option(
+        help="How folds are drawn: random, scaffold, duplicates, groups:COLUMN, parts:COLUMN, time:COLUMN, or a JSON "
+        "file. (default: random)"
+    ),
 ]
 TASK = Annotated[
     str | None,

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from ssread.cli.app import app
-from ssread.cli.options import DEVICE, ID, LABEL, MODEL, SMILES, STRICT, TASK, WORKERS, on_error
+from ssread.cli.options import DEVICE, ID, LABEL, MODEL, SMILES, SPLIT, STRICT, TASK, WORKERS, on_error
 
 DATA = Annotated[
     str,
@@ -40,9 +40,7 @@ def train(
         str | None,
         typer.Option(help="What chooses model and epoch: accuracy, roc_auc, rmse, ... (default: what fits the task)"),
     ] = None,
-    split: Annotated[
-        str, typer.Option(help="How folds are drawn: random, scaffold, duplicates, or a JSON file of folds.")
-    ] = "random",
+    split: SPLIT = None,
     folds: Annotated[int | None, typer.Option(help="Number of cross-validation folds. (default: 5)")] = None,
     budget: Annotated[
         int | None, typer.Option(help="Number of trainings for the search for the best settings. (default: 30)")
@@ -80,6 +78,7 @@ def train(
     from ssread import apply
     from ssread.apply.checks import check_training
     from ssread.apply.model_card import sentences
+    from ssread.data.split_names import RANDOM
     from ssread.data.task_names import check_task
 
     options = _given(smiles=smiles, label=label, task=task)
@@ -88,7 +87,7 @@ def train(
 
         options = {**read_settings(config), **options}
     settings: dict[str, Any] = {"arch": arch, "readout": readout, "aggr": aggr, "positions": positions}
-    settings |= {"ensemble": ensemble, "epochs": epochs, "metric": metric, "split": split, "budget": budget}
+    settings |= {"ensemble": ensemble, "epochs": epochs, "metric": metric, "split": split or RANDOM, "budget": budget}
     settings |= {"device": device, "workers": workers}
     check_training(out, **settings)
     if task is not None:

@@ -78,7 +78,8 @@ def compare_dataset(
     """
     console = console or Console(stderr=True)
     experiments = experiments_of(settings)
-    graphs, split = with_split(read_usable(dataset, on_error, **(data or {})), experiments[0].split)
+    split = experiments[0].split
+    graphs, split = with_split(read_usable(dataset, on_error, split, **(data or {})), split)
     folds = num_file_folds(graphs) or experiments[0].folds
     experiments = [replace(experiment, split=split, folds=folds) for experiment in experiments]
     tasks = [experiment.task for experiment in experiments if experiment.task != "class"]

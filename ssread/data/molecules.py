@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ssread.data.assemble import assemble
 from ssread.data.atom_features import molecule_columns
+from ssread.data.classes import is_missing
 from ssread.data.graphset import GraphSet
 from ssread.data.molecule_files import read_blocks, table_blocks
 from ssread.data.molecule_rows import Block, Columns, MoleculeRows
@@ -83,6 +84,7 @@ def from_table(
     hydrogens: bool = False,
     elements: Sequence[str] | None = None,
     task: str | None = None,
+    keep: Sequence[str] = (),
     name: str = "table",
 ) -> GraphSet:
     """Reads molecules from a pandas ``DataFrame``, as :func:`read_molecules` does from a file.
@@ -98,12 +100,13 @@ def from_table(
         hydrogens: Whether hydrogens become nodes.
         elements: The elements that get a column.
         task: The kind of labels.
+        keep: Further columns, whose texts are kept in ``graph_texts``.
         name: The name of the dataset.
     """
-    columns = Columns(smiles, label, id, hydrogens)
+    columns = Columns(smiles, label, id, hydrogens, all=bool(keep))
     (block,) = table_blocks(table, columns)
     rows, names = block.parse(), columns.labels or None
-    return to_graphs(rows, name, name, on_error, features, hydrogens, elements, task, names)
+    return to_graphs(rows, name, name, on_error, features, hydrogens, elements, task, names, keep)
 
 
 def read_molecules(
@@ -116,6 +119,7 @@ def read_molecules(
     hydrogens: bool = False,
     elements: Sequence[str] | None = None,
     task: str | None = None,
+    keep: Sequence[str] = (),
     name: str | None = None,
 ) -> GraphSet:
     """Reads molecules from a .csv, .tsv, .smi or .sdf file, or one of these with .gz, or from a .parquet file.
@@ -136,14 +140,15 @@ def read_molecules(
         hydrogens: As in :func:`from_smiles`.
         elements: As in :func:`from_smiles`.
         task: As in :func:`from_smiles`.
+        keep: Further columns of a table, whose texts are kept in ``graph_texts``.
         name: The name of the dataset; the file's name without its ending by default.
     """
     path = Path(path)
-    columns = Columns(smiles, label, id, hydrogens)
+    columns = Columns(smiles, label, id, hydrogens, all=bool(keep))
     (block,) = read_blocks(path, columns)
     rows, names = block.parse(), columns.labels or None
     name = name or path.name[: -len(ending_of(path))]
-    return to_graphs(rows, name, str(path), on_error, features, hydrogens, elements, task, names)
+    return to_graphs(rows, name, str(path), on_error, features, hydrogens, elements, task, names, keep)
 
 
 def _as_list(values: Iterable[Any], option: str, name: str) -> list[Any]:
@@ -164,6 +169,7 @@ def to_graphs(
     elements: Sequence[str] | None,
     task: str | None = None,
     label_names: Sequence[str] | None = None,
+    keep: Sequence[str] = (),
 ) -> GraphSet:
     """Turns the usable rows into graphs; the others are an error or are skipped."""
     check_on_error(on_error)
@@ -191,7 +197,7 @@ def to_graphs(
         **molecule_columns(molecules, features, elements)._asdict(),
         **targets,
         ids=[rows.id_of(index) for index in kept],
-        graph_texts={"smiles": texts},
+        graph_texts={"smiles": texts, **_kept_texts(rows, kept, keep, source)},
         source=source,
     )
     notes = _notes(molecules, texts, features)
@@ -200,6 +206,20 @@ def to_graphs(
     notes |= {f"molecules skipped ({what})": many for what, many in Counter(row.reason for row in skipped).items()}
     repairs = {**graphs.repairs, **{what: many for what, many in notes.items() if many}}
     return replace(graphs, repairs=repairs, skipped=tuple(skipped))
+
+
+def _kept_texts(rows: MoleculeRows, kept: Sequence[int], names: Sequence[str], source: str) -> dict[str, list[str]]:
+    """Returns the cells of further columns as texts, empty ones as an empty text."""
+    found = [] if rows.inputs is None else rows.inputs.column_names
+    for name in names:
+        if found.count(name) != 1:
+            listed = ", ".join(map(repr, found)) or "none that can be kept"
+            raise InputError(f"{source} has {found.count(name) or 'no'} columns {name!r}; its columns are {listed}.")
+    columns = {name: rows.inputs.column(name).to_pylist() for name in names} if rows.inputs is not None else {}
+    return {
+        name: ["" if is_missing(cells[index]) else str(cells[index]) for index in kept]
+        for name, cells in columns.items()
+    }
 
 
 def reasons_of(rows: MoleculeRows) -> dict[int, str]:

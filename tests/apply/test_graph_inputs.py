@@ -67,3 +67,17 @@ def test_options_are_those_of_the_reader():
     assert "num_graphs" in options_of("planted")
     assert "node_label" in options_of([nx.path_graph(2)])
     assert list(options_of(planted(5))) == []
+
+
+@pytest.mark.parametrize("kind", ["csv", "table"])
+def test_the_column_of_a_split_is_read(tmp_path, kind):
+    pytest.importorskip("rdkit")
+    path = tmp_path / "assay.csv"
+    path.write_text("smiles,label,series,other\nCCO,1,a,x\nxyz,0,b,x\nCCN,0,,x\nCCC,1,c,x\n")
+    data = path if kind == "csv" else pd.read_csv(path)
+    graphs = read_usable(data, "skip", "groups:series")
+    assert graphs.graph_texts["series"] == ("a", "", "c")
+    assert "other" not in graphs.graph_texts
+    assert set(read_usable(data, "skip").graph_texts) == {"smiles"}
+    with pytest.raises(InputError, match=r"has no columns 'nonsense'; its columns are 'smiles', 'label', 'series'"):
+        read_usable(data, "skip", "time:nonsense")
