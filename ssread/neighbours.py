@@ -60,9 +60,17 @@ class Neighbours:
         return segment.reduce_sum(messages, self.target, self.num_nodes)
 
     def messages(
-        self, x: Tensor, shift: Tensor, scale: Tensor | None, root: Tensor | None, factor: Tensor | None
+        self,
+        x: Tensor,
+        shift: Tensor,
+        scale: Tensor | None,
+        root: Tensor | None,
+        factor: Tensor | None,
+        features: Tensor | None = None,
+        table: Tensor | None = None,
+        mask: Tensor | None = None,
     ) -> Tensor:
-        r"""For every node :math:`s_i \sum_j s_j \, \mathrm{relu}(x_j + c)` plus its own part, [N, d].
+        r"""For every node :math:`s_i \sum_j s_j \, \mathrm{relu}(x_j + c + f_{ij} T)` plus its own part, [N, d].
 
         Args:
             x: Node vectors, [N, d].
@@ -70,15 +78,29 @@ class Neighbours:
             scale: s, [N], or None for 1; gets no gradient.
             root: With it a node adds :math:`s_i^2 \mathrm{relu}(x_i + root)`, [d].
             factor: With it a node adds this multiple of :math:`x_i`; not together with ``root``.
+            features: f, the features of every edge, [E, F]; None for none.
+            table: T, [F, d].
+            mask: 1 for real nodes and 0 for padding, [N, 1].
         """
-        given = (x, shift, scale, root, factor)
+        given = (x, shift, scale, root, factor, features, table)
         if segment.is_concrete(*given, self.source) and x.dtype in (torch.float32, torch.float64):
-            total = _apply(_BagMessages, *given, self)
+            total = _apply(_BagMessages, *given, self) if features is None or self._edges_by_bags(features) else None
             if total is not None:
                 return total
         # The other root of an edge's weight is the same for all edges of a node.
-        total = self.sum((x + shift).relu(), None if scale is None else scale.index_select(0, self.source))
+        weight = None if scale is None else scale.index_select(0, self.source)
+        if features is None or table is None:
+            return with_own(self.sum((x + shift).relu(), weight), x, scale, root, factor)
+        sent = (segment.take(x, self.source) + (features @ table + shift)).relu()
+        sent = sent if weight is None else sent * weight.unsqueeze(-1)
+        total = segment.reduce_sum(sent, self.target, self.num_nodes)
+        if mask is not None:
+            total = total * mask  # thousands of padding edges are loops on one node, which would overflow
         return with_own(total, x, scale, root, factor)
+
+    def _edges_by_bags(self, features: Tensor) -> bool:
+        """Whether edges can be added up by bags: their own ends are known, and their features need no gradient."""
+        return not self.symmetric and self._needless is None and not features.requires_grad
 
     @property
     def inverse_root_degree(self) -> Tensor:
@@ -154,11 +176,17 @@ class _BagMessages(torch.autograd.Function):
         scale: Tensor | None,
         root: Tensor | None,
         factor: Tensor | None,
+        features: Tensor | None,
+        table: Tensor | None,
         to: Neighbours,
     ) -> Tensor:
-        sent = (x + shift).relu_()
         weight = None if scale is None else scale.index_select(0, to.source)
-        total = to.entering.sum(sent, weight)
+        if features is None or table is None:  # a message depends on the node that it leaves alone
+            sent = (x + shift).relu_()
+            total = to.entering.sum(sent, weight)
+        else:
+            sent = torch.addmm(shift, features, table).add_(x.index_select(0, to.source)).relu_()
+            total = to.entering.sum_edges(sent, weight)
         scale = None if scale is None else scale.unsqueeze(-1)
         own = None
         if scale is not None:
@@ -168,18 +196,26 @@ class _BagMessages(torch.autograd.Function):
             total = total.add_(own) if scale is None else total.addcmul_(own, scale.square())
         if factor is not None:
             total.add_(x, alpha=float(factor))
-        ctx.save_for_backward(sent, own, weight, scale, None if factor is None else x, factor)
+        ctx.save_for_backward(sent, own, weight, scale, None if factor is None else x, factor, features)
         ctx.to = to
         return total
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        sent, own, weight, scale, x, factor = ctx.saved_tensors
+        sent, own, weight, scale, x, factor, features = ctx.saved_tensors
         grad = grad.contiguous()
         scaled = grad if scale is None else grad * scale
-        grad_x = _before_relu(ctx.to.leaving.sum(scaled, weight), sent)
-        grad_shift, grad_root, grad_factor = grad_x.sum(dim=0), None, None
+        grad_table, grad_root, grad_factor = None, None, None
+        if features is None:
+            grad_x = _before_relu(ctx.to.leaving.sum(scaled, weight), sent)
+            grad_shift = grad_x.sum(dim=0)
+        else:
+            received = scaled.index_select(0, ctx.to.target)
+            received = received if weight is None else received.mul_(weight.unsqueeze(-1))
+            through = _before_relu(received, sent)
+            grad_x = ctx.to.leaving.sum_edges(through, None)
+            grad_shift, grad_table = through.sum(dim=0), features.T @ through
         if own is not None:
             through = _before_relu(scaled if scale is None else scaled.mul_(scale), own)
             grad_root = through.sum(dim=0)
@@ -187,7 +223,7 @@ class _BagMessages(torch.autograd.Function):
         if factor is not None:
             grad_factor = torch.dot(grad.view(-1), x.reshape(-1)).view(factor.shape)
             grad_x.add_(grad, alpha=float(factor))
-        return grad_x, grad_shift, None, grad_root, grad_factor, None
+        return grad_x, grad_shift, None, grad_root, grad_factor, None, grad_table, None
 
 
 def _before_relu(grad: Tensor, after: Tensor) -> Tensor:

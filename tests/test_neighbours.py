@@ -53,21 +53,29 @@ def test_half_precision_takes_the_plain_way():
     torch.testing.assert_close(half.double(), neighbours.sum(values, weight), atol=0.05, rtol=0.05)
 
 
-@given(graphs, st.booleans(), st.sampled_from(["nothing", "root", "factor"]))
-def test_messages_and_their_gradients_are_those_of_plain_code(graph, scaled, own):
+@given(
+    graphs,
+    st.booleans(),
+    st.sampled_from(["nothing", "root", "factor"]),
+    st.sampled_from(["nothing", "given", "learning"]),
+)
+def test_messages_and_their_gradients_are_those_of_plain_code(graph, scaled, own, edges):
     neighbours, x, _ = draw(graph)
     shift, root = (torch.randn(3, dtype=torch.float64, requires_grad=True) for _ in range(2))
     factor = torch.tensor(1.5, dtype=torch.float64, requires_grad=True)
     scale = neighbours.inverse_root_degree.double() if scaled else None
     parts = (root if own == "root" else None, factor if own == "factor" else None)
+    features = torch.randn(len(neighbours.source), 2, dtype=torch.float64, requires_grad=edges == "learning")
+    table = torch.randn(2, 3, dtype=torch.float64, requires_grad=True)
+    kinds = () if edges == "nothing" else (features, table)
 
     def plain() -> torch.Tensor:  # under vmap the messages are gathered and scattered
-        lifted = torch.func.vmap(lambda v: neighbours.messages(v, shift, scale, *parts))
+        lifted = torch.func.vmap(lambda v: neighbours.messages(v, shift, scale, *parts, *kinds))
         return lifted(x.unsqueeze(0))[0]
 
     upstream = torch.randn_like(x)
-    learning = [x, shift, *(part for part in parts if part is not None)]
-    ours, expected = neighbours.messages(x, shift, scale, *parts), plain()
+    learning = [part for part in (x, shift, *parts, *kinds) if part is not None and part.requires_grad]
+    ours, expected = neighbours.messages(x, shift, scale, *parts, *kinds), plain()
     torch.testing.assert_close(ours, expected)
     for one, other in zip(
         torch.autograd.grad(ours, learning, upstream), torch.autograd.grad(expected, learning, upstream), strict=True

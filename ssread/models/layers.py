@@ -5,7 +5,6 @@ from torch import Tensor, nn
 
 from ssread import kernels, segment
 from ssread.models.graphs import Graphs
-from ssread.neighbours import with_own
 
 __all__ = ["BatchNorm", "Dropout", "EdgeMessages", "GraphNorm", "Linear", "WarmBatchNorm", "head", "linear"]
 
@@ -205,15 +204,8 @@ class EdgeMessages(nn.Module):
             return self._fused(x, graphs, shift, scale, root, factor)
         if not self.edge_channels:
             return graphs.neighbours.messages(x, shift, scale, root, factor)
-        assert graphs.edge_attr is not None
-        edges = nn.functional.linear(graphs.edge_attr, self.edge.weight, shift)
-        messages = (segment.take(x, graphs.source) + edges).relu()
-        if scale is not None:
-            messages = messages * scale.index_select(0, graphs.source).unsqueeze(-1)
-        total = segment.reduce_sum(messages, graphs.target, x.size(0))
-        if graphs.mask is not None:
-            total = total * graphs.mask  # thousands of padding edges are loops on one node, which would overflow
-        return with_own(total, x, scale, root, factor)
+        given = (x, shift, scale, root, factor, graphs.edge_attr, self.edge.weight.T)
+        return graphs.neighbours.messages(*given, mask=graphs.mask)
 
     def _fused(
         self,
