@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from molecules import FOLDER, molecules
+from molecules import molecules
 
 from ssread.apply import TrainedModel, train
 from ssread.data.graphset import GraphSet
@@ -24,6 +24,8 @@ def held(model: TrainedModel, graphs: GraphSet, coverage: float) -> np.ndarray:
     assert model.calibration is not None
     assert graphs.y is not None
     predicted, y = model.predictions(graphs), graphs.y
+    if graphs.task == "classification":
+        return model.calibration.sets(predicted, coverage).gather(1, y.unsqueeze(1)).squeeze(1).numpy()
     known = ~y.isnan()
     if graphs.task == "regression":
         low, high = model.calibration.intervals(predicted, coverage)
@@ -39,8 +41,6 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=40)
     parser.add_argument("--quick", action="store_true", help="a few molecules and epochs: that it runs")
     options = parser.parse_args()
-    if not FOLDER.is_dir():
-        raise SystemExit(f"There is no folder {FOLDER} with the molecules.")
     seeds, epochs, limit = (1, 2, 150) if options.quick else (options.seeds, options.epochs, None)
     for name in options.datasets.split(","):
         graphs = molecules(name, limit)
