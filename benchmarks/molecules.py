@@ -49,7 +49,7 @@ METRIC = {"multilabel": "roc_auc", "regression": "rmse", "classification": "roc_
 
 
 def molecules(name: str, limit: int | None) -> GraphSet:
-    """A dataset of the folder without rows that cannot be used; where it is missing, the example of the documentation."""
+    """A dataset of the folder without rows that cannot be used; the example of the documentation if it is missing."""
     from ssread.data.molecules import read_molecules
 
     path, label = FOLDER / f"{name}.csv", LABELS[name]
