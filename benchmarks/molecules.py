@@ -1,7 +1,6 @@
-"""Own molecules: this package against a random forest on Morgan fingerprints and chemprop, under the same splits.
+"""Own molecules: this package against a random forest on Morgan fingerprints, under the same splits.
 
     python benchmarks/molecules.py [--datasets tox21,clintox,esol] [--splits scaffold,random] [--seeds 3]
-    python benchmarks/molecules.py --rivals forest,chemprop        # chemprop gets an environment of its own
     python benchmarks/molecules.py --save sets                     # for a machine without RDKit:
     python benchmarks/molecules.py --sets sets --rivals "" --device cuda
 
@@ -11,11 +10,7 @@ is the mean over the labels of ROC-AUC (classes) or RMSE (numbers) on the test p
 """
 
 import argparse
-import csv
 import dataclasses
-import subprocess
-import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -45,6 +40,8 @@ LABELS: dict[str, str] = {
     "clintox": "FDA_APPROVED,CT_TOX",
     "esol": "measured log solubility in mols per litre",
 }
+#: A candidate and the seeds that it is trained with.
+Job = tuple[Candidate, list[int]]
 METRIC = {"multilabel": "roc_auc", "regression": "rmse", "classification": "roc_auc"}
 
 
@@ -67,23 +64,26 @@ def ours(graphs: GraphSet, fold: Fold, seed: int, options: argparse.Namespace) -
     """Predictions for the test part, and the chosen candidate."""
     training = make_training(graphs, epochs=options.epochs, metric=METRIC[graphs.task])
     tried = candidates(options.candidates, seed=seed)
-    results = [result for (result,) in _train(graphs, fold, [(one, [seed]) for one in tried], training, options.device)]
+    results = [
+        result for one in _train(graphs, fold, [(one, [seed]) for one in tried], training, options) for result in one
+    ]
     metric = METRICS[training.selection]
     best = int(np.argmax([metric.quality(result.valid_score) for result in results]))
     seeds = [seed + 100 * member for member in range(1, options.members)]
-    members = _train(graphs, fold, [(tried[best], [s]) for s in seeds], training, options.device)
-    every = [results[best], *(result for (result,) in members)]
-    return np.mean([result.test_predictions for result in every], axis=0), tried[best].name
+    jobs = [(tried[best], seeds)] if options.device != "cpu" else [(tried[best], [one]) for one in seeds]
+    members = [result for one in _train(graphs, fold, jobs, training, options) for result in one]
+    return np.mean([result.test_predictions for result in (results[best], *members)], axis=0), tried[best].name
 
 
 def _train(
-    graphs: GraphSet, fold: Fold, jobs: list[tuple[Candidate, list[int]]], training: Training, device: str
+    graphs: GraphSet, fold: Fold, jobs: list[Job], training: Training, options: argparse.Namespace
 ) -> list[list[RunResult]]:
-    """Trains every candidate with its seeds on the fold: on a CPU one per core, on a GPU equal shapes together."""
-    if device == "cpu":
+    """Trains every job's candidate with its seeds on the fold: on a CPU a job per core, on a GPU its seeds together."""
+    jobs = [job for job in jobs if job[1]]
+    if options.device == "cpu":
         with parallel_config(backend="loky", inner_max_num_threads=1):
-            return Parallel(n_jobs=-1)(delayed(_fit)(graphs, fold, *job, training, device) for job in jobs)
-    return [_fit(graphs, fold, *job, training, device) for job in jobs]
+            return Parallel(n_jobs=-1)(delayed(_fit)(graphs, fold, *job, training, "cpu") for job in jobs)
+    return [_fit(graphs, fold, *job, training, options.device) for job in jobs]
 
 
 def _fit(
@@ -105,63 +105,7 @@ def forest(graphs: GraphSet, fold: Fold, seed: int, options: argparse.Namespace)
     return found.predictions, "no choice"
 
 
-def chemprop(graphs: GraphSet, fold: Fold, seed: int, options: argparse.Namespace) -> tuple[np.ndarray, str]:
-    """Predictions of chemprop with its defaults, in an environment of its own."""
-    python = _environment(Path(options.environment))
-    with tempfile.TemporaryDirectory() as folder:
-        where = Path(folder)
-        parts = {"train": fold.train, "val": fold.validation, "test": fold.test}
-        assert graphs.y is not None
-        y = graphs.y.numpy() if graphs.y.dim() == 2 else graphs.y.numpy()[:, None]
-        with (where / "data.csv").open("w", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow(["smiles", *graphs.target_names, "split"])
-            for part, ids in parts.items():
-                for number in ids.tolist():
-                    cells = ["" if np.isnan(value) else value for value in y[number]]
-                    writer.writerow([graphs.graph_texts["smiles"][number], *cells, part])
-        task = "regression" if graphs.task == "regression" else "classification"
-        command = [
-            python,
-            "-m",
-            "chemprop.cli.main",
-            "train",
-            "--data-path",
-            where / "data.csv",
-            "--smiles-columns",
-            "smiles",
-        ]
-        command += ["--target-columns", *graphs.target_names, "--splits-column", "split", "--task-type", task]
-        command += [
-            "--output-dir",
-            where / "out",
-            "--pytorch-seed",
-            str(seed),
-            "--accelerator",
-            "cpu",
-            "--num-workers",
-            "0",
-        ]
-        subprocess.run([str(word) for word in command], check=True, capture_output=True)
-        found = next((where / "out").rglob("test_predictions.csv"))
-        with found.open(newline="") as file:
-            rows = list(csv.DictReader(file))
-        return np.array([[float(row[name]) for name in graphs.target_names] for row in rows]), "defaults"
-
-
-def _environment(folder: Path) -> Path:
-    """The Python of an environment with chemprop, made if it is not there."""
-    python = folder / "bin" / "python"
-    if not python.exists():
-        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-        subprocess.run(
-            [python, "-m", "pip", "install", "--quiet", f"torch=={torch.__version__.split('+')[0]}", "chemprop"],
-            check=True,
-        )
-    return python
-
-
-METHODS: dict[str, Any] = {"ssread": ours, "forest": forest, "chemprop": chemprop}
+METHODS: dict[str, Any] = {"ssread": ours, "forest": forest}
 
 
 def main() -> None:
@@ -177,7 +121,6 @@ def main() -> None:
     parser.add_argument("--limit", type=int, help="only so many molecules of each set")
     parser.add_argument("--save", help="write the sets with their splits to this folder, and stop")
     parser.add_argument("--sets", help="read the sets from a folder that --save wrote")
-    parser.add_argument("--environment", default="chemprop-environment", help="folder of chemprop's environment")
     parser.add_argument("--quick", action="store_true", help="a few molecules and epochs: that it runs")
     options = parser.parse_args()
     if options.quick:

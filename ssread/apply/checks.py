@@ -44,6 +44,7 @@ def check_training(
     metric: str | None = None,
     split: str = RANDOM,
     budget: int | None = None,
+    folds: int | None = None,
     device: str = "auto",
     workers: int | None = None,
 ) -> None:
@@ -57,6 +58,8 @@ def check_training(
     if metric is not None:
         check_metric(metric)
     check_split(split)
+    if folds is not None and folds < 2:
+        raise InputError(f"folds must be 2 or more, but {folds} was given.")
     if budget is not None and budget < 1:
         raise InputError(f"budget must be 1 or more trainings, but {budget} was given.")
     if ensemble < 1:

@@ -30,7 +30,10 @@ from ssread.train.make_objective import model_of
 from ssread.train.runs import Run, RunResult, Training
 from ssread.train.single import Single
 
-__all__ = ["Member", "hold_out", "train_members"]
+__all__ = ["HELD_OUT", "Member", "hold_out", "train_members"]
+
+#: The share of the graphs that chooses the epoch of a final model.
+HELD_OUT = 0.1
 
 #: Callback, called with (member, epoch) after every epoch of a member.
 EpochCallback = Callable[[int, int], None]
@@ -50,7 +53,7 @@ def train_members(
     runs: Sequence[Run],
     training: Training,
     *,
-    held_out: float = 0.1,
+    held_out: float = HELD_OUT,
     device: str = "cpu",
     workers: int = 1,
     folder: Path | None = None,

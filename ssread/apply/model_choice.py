@@ -62,18 +62,17 @@ def choose(
     runner: Runner,
     store: Store,
     watch: Watch = lambda *_: None,
-    later: int = 0,
 ) -> Choice:
     """Trains candidates on more and more folds, keeps the better ones, and estimates how good the best is.
 
     All are trained on the first fold, the best third on a second one, the best two on all. The mean of the metric
     ``training.selection`` on the validation parts decides (ties: their loss), never the test folds; these are evaluated
-    once, for the chosen candidate. What the store has is not trained again; ``later`` more trainings follow.
+    once, for the chosen candidate. What the store has is not trained again.
     """
     metric = training.selection
     trainer = Trainer(graphs, runner, store, watch)
     left = everything = [_Tried(candidate, []) for candidate in tried]
-    to_come, before = num_trainings(len(tried), folds) + later, 0
+    to_come, before = num_trainings(len(tried), folds), 0
     for count, upto in rounds(len(tried), folds):
         if before:
             left = sorted(left, key=lambda one: one.quality(metric), reverse=True)[:count]

@@ -16,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from ssread.apply.checks import check_training
 from ssread.apply.features import Features
-from ssread.apply.final_training import train_members
+from ssread.apply.final_training import HELD_OUT, hold_out, train_members
 from ssread.apply.graph_inputs import read_usable
 from ssread.apply.model_choice import Choice, choose
 from ssread.apply.quality import calibration_of, compare_methods, out_of_fold
@@ -99,7 +99,7 @@ def train(
         balanced: Whether every class has the same weight, however many graphs it has.
         metric: What chooses the model and the epoch (:data:`ssread.metrics.METRICS`); by default what fits the task,
             and not accuracy where one class has most of the graphs.
-        split: How folds are drawn: ``random``, ``scaffold``, ``duplicates``, or a JSON file of folds.
+        split: How folds are drawn: see :func:`ssread.data.cross_validation.with_split`.
         budget: The number of trainings for the search, by default 30.
         epochs: The most epochs of a training, by default 150, and fewer for more than 4,000 graphs.
         folds: Folds of the cross-validation, by default 5; never more than the smallest class has graphs.
@@ -123,6 +123,7 @@ def train(
         metric=metric,
         split=split,
         budget=budget,
+        folds=folds,
         device=device,
         workers=workers,
     )
@@ -131,7 +132,8 @@ def train(
         arch, readout = arch or "gcn", readout or "ssread"
     graphs, split = with_split(read_usable(data, on_error, split, **options), split)
     num_folds = _num_folds(graphs, folds or (QUICK_FOLDS if quick else FOLDS))
-    parts = folds_of(graphs, split, num_folds, seed)  # raises before there is an unfinished training
+    parts = folds_of(graphs, split, num_folds, seed)  # these raise before there is an unfinished training
+    hold_out(graphs, HELD_OUT, seed)
     count = 1 if quick else num_candidates(BUDGET if budget is None else budget, num_folds)
     tried = candidates(
         count,

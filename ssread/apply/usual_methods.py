@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from joblib import cpu_count
@@ -11,7 +10,7 @@ from joblib import cpu_count
 from ssread.apply.quality import FoldPredictions
 from ssread.data.graphset import GraphSet
 from ssread.data.splits import Fold
-from ssread.data.task_names import CLASSIFICATION, MULTILABEL, REGRESSION
+from ssread.data.task_names import CLASSIFICATION, REGRESSION
 
 __all__ = ["FOREST", "GUESS", "forest", "guess", "morgan_fingerprints"]
 
@@ -36,55 +35,43 @@ def forest(graphs: GraphSet, folds: Sequence[Fold], seed: int, workers: int | No
 
     A forest per label or number, on the graphs where it is known. No setting is chosen.
     """
-    x = morgan_fingerprints(graphs.graph_texts["smiles"])
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+    x, y = morgan_fingerprints(graphs.graph_texts["smiles"]), _targets(graphs)
+    kind = RandomForestRegressor if graphs.task == REGRESSION else RandomForestClassifier
     found = []
-    for fold, y in _parts(graphs, folds):
-        known, test = np.concatenate([fold.train, fold.validation]), fold.test.numpy()
-        predict = _forest_of(graphs.task, seed, workers or cpu_count())
-        if graphs.task == CLASSIFICATION:
-            probabilities = np.zeros((len(test), graphs.num_classes))
-            classes, answers = predict(x[known], y[known], x[test])
-            probabilities[:, classes] = answers
-            found.append(FoldPredictions(test, y[test], probabilities))
-            continue
+    for fold in folds:
+        seen, test = np.concatenate([fold.train, fold.validation]), fold.test.numpy()
         columns = []
-        for column in y.T:
-            usable = known[~np.isnan(column[known])]
-            classes, answers = predict(x[usable], column[usable], x[test])
-            columns.append(answers if graphs.task == REGRESSION else answers[:, classes == 1].sum(axis=1))
+        for column in y[:, None].T if graphs.task == CLASSIFICATION else y.T:
+            known = seen[~np.isnan(column[seen])]
+            if len(known) == 0:  # never known where it could be learnt
+                columns.append(np.zeros(len(test)))
+                continue
+            model = kind(TREES, random_state=seed, n_jobs=workers or cpu_count()).fit(x[known], column[known])
+            if graphs.task == REGRESSION:
+                columns.append(model.predict(x[test]))
+                continue
+            probabilities = np.zeros((len(test), max(graphs.num_classes, 2)))
+            probabilities[:, model.classes_.astype(int)] = model.predict_proba(x[test])
+            columns += [*probabilities.T] if graphs.task == CLASSIFICATION else [probabilities[:, 1]]
         found.append(FoldPredictions(test, y[test], np.stack(columns, axis=1)))
     return found
 
 
 def guess(graphs: GraphSet, folds: Sequence[Fold]) -> list[FoldPredictions]:
     """Returns the shares of the classes, or the means, of the training part as the prediction for every test graph."""
-    found = []
-    for fold, y in _parts(graphs, folds):
+    y, found = _targets(graphs), []
+    for fold in folds:
         train, test = y[fold.train.numpy()], fold.test.numpy()
         if graphs.task == CLASSIFICATION:
             answer = np.bincount(train, minlength=graphs.num_classes) / len(train)
         else:
-            answer = np.nan_to_num(np.nanmean(train, axis=0))
+            answer = np.nansum(train, axis=0) / np.maximum(1, (~np.isnan(train)).sum(axis=0))
         found.append(FoldPredictions(test, y[test], np.tile(answer, (len(test), 1))))
     return found
 
 
-def _parts(graphs: GraphSet, folds: Sequence[Fold]) -> Any:
+def _targets(graphs: GraphSet) -> np.ndarray:
     assert graphs.y is not None
-    y = graphs.y.cpu().numpy()
-    return ((fold, y) for fold in folds)
-
-
-def _forest_of(task: str, seed: int, workers: int) -> Any:
-    """Returns a function from training rows, their targets and test rows to classes and their probabilities; to None
-    and numbers for a regression."""
-    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-
-    def classify(x: np.ndarray, y: np.ndarray, new: np.ndarray) -> tuple[Any, np.ndarray]:
-        model = RandomForestClassifier(TREES, random_state=seed, n_jobs=workers).fit(x, y.astype(int))
-        return model.classes_, model.predict_proba(new)
-
-    def regress(x: np.ndarray, y: np.ndarray, new: np.ndarray) -> tuple[Any, np.ndarray]:
-        return None, RandomForestRegressor(TREES, random_state=seed, n_jobs=workers).fit(x, y).predict(new)
-
-    return classify if task in (CLASSIFICATION, MULTILABEL) else regress
+    return graphs.y.cpu().numpy()

@@ -88,7 +88,7 @@ def train(
         options = {**read_settings(config), **options}
     settings: dict[str, Any] = {"arch": arch, "readout": readout, "aggr": aggr, "positions": positions}
     settings |= {"ensemble": ensemble, "epochs": epochs, "metric": metric, "split": split or RANDOM, "budget": budget}
-    settings |= {"device": device, "workers": workers}
+    settings |= {"folds": folds, "device": device, "workers": workers}
     check_training(out, **settings)
     if task is not None:
         check_task(task)
@@ -100,7 +100,6 @@ def train(
             out,
             quick=quick,
             balanced=balanced,
-            folds=folds,
             seed=seed,
             on_error=on_error(strict, options),
             describe=lambda model, graphs: {"positions": describe_positions(model, graphs)},

@@ -43,8 +43,8 @@ def with_split(graphs: GraphSet, split: str) -> tuple[GraphSet, str]:
             :data:`ssread.data.split_names.COLUMN_SPLITS`), or the path of a JSON file with folds.
 
     Returns:
-        The dataset with further graph columns, and the name of the split for :func:`folds_of`. The name of a split
-        into given parts contains a hash of its folds.
+        The dataset with further graph columns, and the name of the split for :func:`folds_of`. The name of a split by
+        a column or a file contains a hash of what it says, since stored trainings are told apart by it.
     """
     check_split(split)
     if split == RANDOM:
@@ -59,9 +59,9 @@ def with_split(graphs: GraphSet, split: str) -> tuple[GraphSet, str]:
     values = _values(graphs, column)
     if kind == "parts":
         return _with_folds(graphs, [_given_parts(graphs, column, values)])
-    if kind == "groups":
-        return _with_columns(graphs, {GROUP_COLUMN: _ranks(values)}), split
-    return _with_columns(graphs, {TIME_COLUMN: _ranks(_in_time(graphs, column, values))}), split
+    ranks = _ranks(values if kind == "groups" else _in_time(graphs, column, values))
+    name = GROUP_COLUMN if kind == "groups" else TIME_COLUMN
+    return _with_columns(graphs, {name: ranks}), f"{split} {_digest([ranks])}"
 
 
 def _with_columns(graphs: GraphSet, columns: dict[str, torch.Tensor]) -> GraphSet:
@@ -76,8 +76,11 @@ def _with_folds(graphs: GraphSet, folds: Sequence[Fold]) -> tuple[GraphSet, str]
         for index, name in enumerate(PARTS):
             part[getattr(fold, name)] = index
         columns[f"{FOLD_COLUMN} {number}"] = part
-    digest = hashlib.sha256(torch.stack(list(columns.values())).numpy().tobytes()).hexdigest()[:16]
-    return _with_columns(graphs, columns), f"file {digest}"
+    return _with_columns(graphs, columns), f"file {_digest(list(columns.values()))}"
+
+
+def _digest(columns: list[torch.Tensor]) -> str:
+    return hashlib.sha256(torch.stack(columns).numpy().tobytes()).hexdigest()[:16]
 
 
 def _values(graphs: GraphSet, column: str) -> list[str]:

@@ -169,6 +169,9 @@ def _text_block(
 
 def _wanted(path: Path, found: Sequence[str], columns: Columns) -> list[str]:
     """Returns the names of the columns to read; each must occur exactly once."""
+    twice = [name for name in columns.labels if columns.labels.count(name) > 1]
+    if twice:
+        raise InputError(f"{path}: the label {twice[0]!r} is named twice.")
     options = [("smiles", columns.smiles), *(("label", name) for name in columns.labels)]
     if columns.id is not None:
         options.append(("id", columns.id))

@@ -76,6 +76,7 @@ def test_the_same_seed_gives_the_same_files(data, tmp_path):
         ({"positions": 0}, "positions must be 1 or more"),
         ({"ensemble": 0}, "ensemble must be 1 or more"),
         ({"budget": 0}, "budget must be 1 or more trainings"),
+        ({"folds": 1}, "folds must be 2 or more, but 1 was given"),
         ({"metric": "auc"}, "There is no metric 'auc'"),
         ({"metric": "rmse"}, "There is no metric 'rmse' for classification"),
         ({"split": "other"}, "There is no split 'other'"),
@@ -220,6 +221,14 @@ def test_every_task_is_trained_saved_and_used(data, tmp_path, task):
 def test_a_split_by_groups_is_kept_to_the_end(data, tmp_path):
     graphs = dataclasses.replace(data, graph_texts={"kind": tuple(str(number % 10) for number in range(40))})
     model = train(graphs, tmp_path / "model", **SETTINGS, split="groups:kind")
-    assert model.summary["cross_validation"]["split"] == "groups:kind"
+    assert model.summary["cross_validation"]["split"].startswith("groups:kind ")
     seen = pd.read_csv(tmp_path / "model" / "out_of_fold.csv")
     assert (seen.groupby(seen["id"] % 10)["fold"].nunique() == 1).all()
+
+
+def test_what_a_final_training_would_refuse_is_refused_before_any_training(data, tmp_path):
+    """The parts of a column need no share of every class, the tenth that chooses the final epoch does."""
+    alone = dataclasses.replace(data, y=torch.zeros_like(data.y), graph_texts={"set": ("train",) * 30 + ("test",) * 10})
+    with pytest.raises(InputError, match="graphs of one class only: there is nothing to learn"):
+        train(alone, tmp_path / "model", **SETTINGS, split="parts:set")
+    assert list(tmp_path.iterdir()) == []

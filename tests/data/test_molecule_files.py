@@ -304,3 +304,10 @@ def test_a_damaged_file_gives_graphs_or_a_sentence(seed: int, ending: str) -> No
         path.write_bytes(bytes(rng.choice([content, content[:cut], content[cut:], content + content[:cut]])))
         with contextlib.suppress(InputError):
             read_molecules(path).validate()
+
+
+def test_a_label_that_is_named_twice_is_refused(tmp_path):
+    path = tmp_path / "assay.csv"
+    path.write_text("smiles,a,b\nCCO,1,0\n")
+    with pytest.raises(InputError, match="the label 'a' is named twice"):
+        list(read_blocks(path, Columns("smiles", "a,b,a", None, False)))

@@ -16,14 +16,6 @@ def graphs() -> GraphSet:
     return load("planted", num_graphs=90, seed=3)
 
 
-@pytest.fixture
-def double():
-    """Rounding may put a node on the other side of two positions, and a different path from there on is no mistake."""
-    torch.set_default_dtype(torch.float64)
-    yield
-    torch.set_default_dtype(torch.float32)
-
-
 @pytest.mark.usefixtures("double")
 @pytest.mark.parametrize("name", ["gcn", "gin", "dgcnn", "diffpool", "sagpool", "gunet", "structure_blind"])
 @pytest.mark.parametrize("readout", ["ssread", "global"])

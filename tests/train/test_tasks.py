@@ -31,13 +31,6 @@ def labelled(task: str) -> GraphSet:
     )
 
 
-@pytest.fixture
-def double():
-    torch.set_default_dtype(torch.float64)
-    yield
-    torch.set_default_dtype(torch.float32)
-
-
 @pytest.mark.usefixtures("double")
 @pytest.mark.parametrize("balanced", [False, True])
 @pytest.mark.parametrize("task", ["multilabel", "regression"])
