@@ -138,7 +138,7 @@ class Calibration:
             raise ValueError("a temperature of its calibration is not a positive number")
         for count, column in zip(counts, scores, strict=True):
             ascending = all(map(math.isfinite, column)) and list(column) == sorted(column)
-            if len(column) != min(count, MOST_SCORES) or not ascending:
+            if not min(count, 1) <= len(column) <= count or not ascending:  # how many are kept may change
                 raise ValueError("the scores of its calibration are not as many ascending numbers as they should be")
         return cls(task, temperatures, counts, scores)
 
