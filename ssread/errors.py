@@ -34,7 +34,17 @@ class BadRowsError(InputError):
 def missing_extra(package: str, extra: str, purpose: str) -> MissingExtraError:
     """Returns the error to raise where an optional ``package`` cannot be imported.
 
-    >>> print(missing_extra("RDKit", "chem", "Reading molecules"))
-    Reading molecules needs RDKit: pip install 'ssread[chem]'.
+    >>> print(missing_extra("RDKit", "molecules", "Reading molecules"))
+    Reading molecules needs RDKit: pip install 'ssread[molecules]'.
     """
     return MissingExtraError(f"{purpose} needs {package}: pip install 'ssread[{extra}]'.")
+
+
+def missing_package(error: ModuleNotFoundError, purpose: str) -> ImportError:
+    """Returns the error to raise where importing our own code failed: it names what to install.
+
+    >>> print(missing_package(ModuleNotFoundError(name="sklearn.base"), "ssread.SSReadClassifier"))
+    ssread.SSReadClassifier needs sklearn: pip install 'ssread[cli]'.
+    """
+    package = (error.name or "").split(".")[0]
+    return error if package in ("", "ssread") else missing_extra(package, "cli", purpose)

@@ -39,6 +39,8 @@ class Metric:
         function: Computes it for classes, for one label with probabilities [n, 2], or for one number [n].
         higher_is_better: Whether more is better.
         share: Whether it is shown in percent.
+        lowest: The lowest value that it can have.
+        highest: The highest value that it can have.
     """
 
     about: str
@@ -46,6 +48,8 @@ class Metric:
     function: Function
     higher_is_better: bool = True
     share: bool = False
+    lowest: float = 0.0
+    highest: float = 1.0
 
     def quality(self, value: float) -> float:
         """Returns a value of which more is better; minus infinity for a metric that could not be computed."""
@@ -138,9 +142,13 @@ def macro_f1(labels: np.ndarray, probabilities: np.ndarray) -> float:
 
 def mcc(labels: np.ndarray, probabilities: np.ndarray) -> float:
     """Returns Matthews' correlation coefficient of the true and the most probable classes."""
+    import warnings
+
     from sklearn.metrics import matthews_corrcoef
 
-    return float(matthews_corrcoef(labels, probabilities.argmax(axis=1)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that a part has one class only; it is 0 then
+        return float(matthews_corrcoef(labels, probabilities.argmax(axis=1)))
 
 
 def log_loss(labels: np.ndarray, probabilities: np.ndarray) -> float:
@@ -220,14 +228,16 @@ METRICS: dict[str, Metric] = {
     "roc_auc": Metric("area under the ROC curve", LABELS, roc_auc),
     "pr_auc": Metric("area under the precision-recall curve", LABELS, pr_auc),
     "macro_f1": Metric("mean F1 score of the classes", LABELS, macro_f1),
-    "mcc": Metric("Matthews' correlation coefficient", LABELS, mcc),
-    "log_loss": Metric("mean negative logarithm of the true class's probability", LABELS, log_loss, False),
-    "brier": Metric("Brier score", LABELS, brier, False),
+    "mcc": Metric("Matthews' correlation coefficient", LABELS, mcc, lowest=-1),
+    "log_loss": Metric(
+        "mean negative logarithm of the true class's probability", LABELS, log_loss, False, highest=math.inf
+    ),
+    "brier": Metric("Brier score", LABELS, brier, False, highest=2),
     "calibration_error": Metric("distance of probabilities from frequencies", LABELS, calibration_error, False),
-    "rmse": Metric("root of the mean squared error", (REGRESSION,), rmse, False),
-    "mae": Metric("mean absolute error", (REGRESSION,), mae, False),
-    "r2": Metric("share of the variance explained", (REGRESSION,), r2),
-    "spearman": Metric("rank correlation", (REGRESSION,), spearman),
+    "rmse": Metric("root of the mean squared error", (REGRESSION,), rmse, False, highest=math.inf),
+    "mae": Metric("mean absolute error", (REGRESSION,), mae, False, highest=math.inf),
+    "r2": Metric("share of the variance explained", (REGRESSION,), r2, lowest=-math.inf),
+    "spearman": Metric("rank correlation", (REGRESSION,), spearman, lowest=-1),
 }
 
 

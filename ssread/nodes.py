@@ -1,5 +1,6 @@
 """The nodes of a batch of graphs as flat rows, whichever way the caller describes them."""
 
+import copy
 import math
 
 import torch
@@ -49,6 +50,12 @@ class Nodes:
         self.index = index
         self.ptr = None if self._lead else ptr
         self.num_graphs = copies * self._num_graphs
+
+    def with_vectors(self, x: Tensor) -> "Nodes":
+        """The same nodes with other vectors, [M, ...]."""
+        nodes = copy.copy(self)
+        nodes.x = x
+        return nodes
 
     def shape_graphs(self, values: Tensor) -> Tensor:
         """Values of all graphs [num_graphs, ...] in the caller's shape, [..., B, ...]."""

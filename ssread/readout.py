@@ -40,6 +40,9 @@ class SSRead(Aggregation):
         gamma: The smoothing of the alignment loss; 0 uses the hard minimum.
         epsilon: Added inside the logarithm of the soft minimum, as the authors' public code does: see
             :func:`ssread.functional.soft_min`. Prototypes far from all nodes then never move.
+        place_channels: If given, the last so many channels of a node vector say where the node is: they alone are
+            compared with the prototypes, and the others alone are aggregated. The prototypes are then constants, to be
+            set by :meth:`init_prototypes` or otherwise; see :mod:`ssread.models.places`.
         aggr_kwargs: Passed to the named aggregation.
 
     >>> readout = SSRead(in_channels=16, num_positions=4)
@@ -52,6 +55,8 @@ class SSRead(Aggregation):
     >>> reading.alignment_loss().backward()  # reaches the prototypes only
     """
 
+    prototypes: Tensor
+
     def __init__(
         self,
         in_channels: int,
@@ -59,24 +64,32 @@ class SSRead(Aggregation):
         aggr: Aggr = "sum",
         gamma: float = 0.01,
         epsilon: float = 0.0,
+        *,
+        place_channels: int = 0,
         **aggr_kwargs: object,
     ):
         super().__init__()
+        if place_channels and not 0 < place_channels < in_channels:
+            raise InputError(f"place_channels must be from 0 to below {in_channels}, but {place_channels} was given.")
         if num_positions < 1:
             raise InputError(f"num_positions must be 1 or more, but {num_positions} was given.")
         if not gamma >= 0:
             raise InputError(f"gamma smooths the alignment loss and must be 0 or more, but {gamma} was given.")
         self.num_positions = num_positions
         self.gamma, self.epsilon = gamma, epsilon
-        self.per_position = GlobalReadout(in_channels, aggr, **aggr_kwargs)
-        self.in_channels = in_channels
+        self.per_position = GlobalReadout(in_channels - place_channels, aggr, **aggr_kwargs)
+        self.in_channels, self.place_channels = in_channels, place_channels
         self.out_channels = num_positions * self.per_position.out_channels
-        self.prototypes = nn.Parameter(torch.empty(num_positions, in_channels))
-        nn.init.xavier_uniform_(self.prototypes)
+        if place_channels:
+            self.register_buffer("prototypes", torch.zeros(num_positions, place_channels))
+        else:
+            self.prototypes = nn.Parameter(torch.empty(num_positions, in_channels))
+            nn.init.xavier_uniform_(self.prototypes)
 
     def reset_parameters(self) -> None:
-        """Resets the prototypes and the aggregation."""
-        nn.init.xavier_uniform_(self.prototypes)
+        """Resets the prototypes, unless they are constants, and the aggregation."""
+        if not self.place_channels:
+            nn.init.xavier_uniform_(self.prototypes)
         self.per_position.reset_parameters()
 
     def forward(
@@ -100,7 +113,7 @@ class SSRead(Aggregation):
             Graph vectors, [..., B, num_positions * out], the vector of position 0 first.
         """
         nodes = Nodes(x, index, ptr, dim_size, dim, self.in_channels)
-        return nodes.shape_graphs(self._aggregate(nodes, align(nodes.x, self.prototypes)))
+        return nodes.shape_graphs(self._aggregate(nodes, align(self.aligned(nodes.x), self.prototypes)))
 
     def read(
         self,
@@ -119,8 +132,8 @@ class SSRead(Aggregation):
             reach_nodes: Whether the alignment loss sends gradients to the node vectors too. Algorithm 1 does not.
         """
         nodes = Nodes(x, index, ptr, dim_size, dim, self.in_channels)
-        H, P, costs = nodes.x if reach_nodes else nodes.x.detach(), self.prototypes, None
-        if kernels.usable(H) and not reach_nodes and not self.epsilon:
+        H, P, costs = self.aligned(nodes.x if reach_nodes else nodes.x.detach()), self.prototypes, None
+        if kernels.usable(H) and not (reach_nodes or self.epsilon or self.place_channels):
             from ssread.kernels import read
 
             positions, node_costs = read.align(H, direction(P), self.gamma)
@@ -138,7 +151,15 @@ class SSRead(Aggregation):
 
     def align(self, x: Tensor) -> Tensor:
         """The structural position of every node (Equation 2), [..., N]."""
-        return align(check_width(x, self.in_channels), self.prototypes)
+        return align(self.aligned(check_width(x, self.in_channels)), self.prototypes)
+
+    def aligned(self, x: Tensor) -> Tensor:
+        """The part of node vectors [..., d] that is compared with the prototypes: all of it without places."""
+        return x[..., -self.place_channels :] if self.place_channels else x
+
+    def aggregated(self, x: Tensor) -> Tensor:
+        """The part of node vectors [..., d] that is aggregated: all of it without places."""
+        return x[..., : -self.place_channels] if self.place_channels else x
 
     def alignment_loss(
         self, x: Tensor, index: Tensor | None = None, dim_size: int | None = None, *, reach_nodes: bool = False
@@ -152,7 +173,7 @@ class SSRead(Aggregation):
             reach_nodes: Whether the loss sends gradients to the node vectors too.
         """
         nodes = Nodes(x, index, None, dim_size, -2, self.in_channels)
-        costs = cosine_cost(nodes.x if reach_nodes else nodes.x.detach(), self.prototypes)
+        costs = cosine_cost(self.aligned(nodes.x if reach_nodes else nodes.x.detach()), self.prototypes)
         return soft_min(costs, self.gamma, epsilon=self.epsilon).sum() / (nodes.num_graphs or 1)
 
     def usage(self, x: Tensor) -> Tensor:
@@ -163,11 +184,13 @@ class SSRead(Aggregation):
     @torch.no_grad()
     def init_prototypes(self, x: Tensor) -> None:
         """Sets the prototypes to K directions of node vectors ``x`` [N, d] that are far from each other."""
-        x = check_width(x, self.in_channels).reshape(-1, self.in_channels)
+        x = self.aligned(check_width(x, self.in_channels).reshape(-1, self.in_channels))
         self.prototypes.copy_(distant_directions(x, self.num_positions))
 
     def _aggregate(self, nodes: Nodes, positions: Tensor) -> Tensor:
         """Equation 3: phi over the nodes of every position in every graph, [num_graphs, K * out]."""
+        if self.place_channels:
+            nodes = nodes.with_vectors(self.aggregated(nodes.x).contiguous())
         vectors = self.per_position.aggr.aggregate_nodes(nodes, positions, self.num_positions)
         return vectors.view(nodes.num_graphs, self.out_channels)
 

@@ -3,7 +3,10 @@
 import functools
 import importlib.util
 import os
+import secrets
 import signal
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -30,9 +33,30 @@ def _seeded() -> None:
     torch.manual_seed(0)
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _own_ray_clusters() -> Iterator[None]:
+    """Ray finds clusters of this machine by a folder: tests of another process must not join them.
+
+    Its processes know each other by a token, which it would leave in the user's home.
+    """
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory(prefix="ray", dir="/tmp") as folder:
+        patch.setenv("RAY_TMPDIR", folder)  # short: the paths of sockets have 107 letters at most
+        token = Path(folder, "token")
+        token.write_text(secrets.token_hex(32))
+        patch.setenv("RAY_AUTH_TOKEN_PATH", str(token))
+        patch.delenv("RAY_ADDRESS", raising=False)
+        yield
+
+
 @pytest.fixture(scope="session")
 def session_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("data-folder")
+
+
+@pytest.fixture(autouse=True)
+def _nothing_falls_into_the_net(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error that nobody foresaw shows its traceback and has an exit code of its own, which no test takes."""
+    monkeypatch.setenv("SSREAD_DEBUG", "1")
 
 
 @pytest.fixture(autouse=True)

@@ -118,3 +118,8 @@ def test_the_default_metric_fits_its_task() -> None:
 def test_quality_orders_every_metric() -> None:
     assert METRICS["rmse"].quality(1.0) > METRICS["rmse"].quality(2.0) > METRICS["rmse"].quality(float("nan"))
     assert METRICS["roc_auc"].quality(0.9) > METRICS["roc_auc"].quality(0.8)
+
+
+def test_a_part_with_one_class_gives_no_warning(recwarn):
+    assert evaluate("mcc", np.zeros(4, dtype=int), np.tile([0.9, 0.1], (4, 1))) == 0
+    assert not recwarn.list

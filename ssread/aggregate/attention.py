@@ -19,6 +19,8 @@ class Attention(FlatAggregation):
         in_channels: Width d of the node vectors.
     """
 
+    held_fixed = "the attention weights"
+
     def __init__(self, in_channels: int):
         super().__init__(in_channels)
         self.gate = nn.Linear(in_channels, 1, bias=False)  # a bias would cancel in the softmax
@@ -29,5 +31,11 @@ class Attention(FlatAggregation):
 
     def aggregate(self, x: Tensor, index: Tensor, num_groups: int) -> Tensor:
         """Node vectors [N, d] to group vectors [num_groups, d]."""
-        weights = segment.softmax(self.gate(x), index, num_groups)
-        return segment.reduce_sum(weights * x, index, num_groups)
+        return segment.reduce_sum(self._weights(x, index, num_groups) * x, index, num_groups)
+
+    def as_sum(self, x: Tensor, index: Tensor, num_groups: int) -> Tensor:
+        """See :meth:`FlatAggregation.as_sum`."""
+        return segment.reduce_sum(self._weights(x.detach(), index, num_groups).detach() * x, index, num_groups)
+
+    def _weights(self, x: Tensor, index: Tensor, num_groups: int) -> Tensor:
+        return segment.softmax(self.gate(x), index, num_groups)

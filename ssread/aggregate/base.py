@@ -16,10 +16,17 @@ class FlatAggregation(Aggregation):
     This class checks the arguments and handles their shapes. A subclass writes :meth:`aggregate`. It keeps shapes
     static, so that it compiles, exports and can be vmapped over models, and returns exactly zero for an empty group.
 
+    Attributes:
+        held_fixed: What :meth:`as_sum` holds fixed, in words; empty where it is nothing.
+        beside_nodes: What is left over when a group vector is divided among its nodes, in words; empty for nothing.
+
     Args:
         in_channels: Width of the node vectors.
         out_channels: Width of the group vectors; ``in_channels`` by default.
     """
+
+    held_fixed: str = ""
+    beside_nodes: str = ""
 
     def __init__(self, in_channels: int, out_channels: int | None = None):
         super().__init__()
@@ -66,6 +73,14 @@ class FlatAggregation(Aggregation):
     def aggregate(self, x: Tensor, index: Tensor, num_groups: int) -> Tensor:
         """Node vectors [N, in_channels] and the group of each [N] to group vectors [num_groups, out_channels]."""
         raise NotImplementedError
+
+    def as_sum(self, x: Tensor, index: Tensor, num_groups: int) -> Tensor:
+        """The vectors of :meth:`aggregate`, with a gradient that leaves everything but the sum over nodes as it is.
+
+        Attention weights, the order of nodes and the like are held fixed, so that gradient times input gives the share
+        of every node exactly. A subclass whose weights depend on the nodes overrides it.
+        """
+        return self.aggregate(x, index, num_groups)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.in_channels}, {self.out_channels})"

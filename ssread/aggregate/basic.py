@@ -47,6 +47,7 @@ class Max(_Reduction):
     r"""The largest value of every channel, :math:`\phi(H) = \max_n h_n`."""
 
     kernel = "max"
+    held_fixed = "the node with the largest value of every channel"
 
     def aggregate(self, x: Tensor, index: Tensor, num_groups: int) -> Tensor:
         """Node vectors [N, d] to group vectors [num_groups, d]."""

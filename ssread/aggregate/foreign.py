@@ -21,6 +21,9 @@ class Foreign(FlatAggregation):
         in_channels: Width of the node vectors.
     """
 
+    held_fixed = "the slope of a foreign aggregation"
+    beside_nodes = "what a foreign aggregation does not share among nodes at its slope"
+
     def __init__(self, aggregation: Aggregation, in_channels: int):
         super().__init__(in_channels, _out_channels(aggregation, in_channels))
         self.aggregation = aggregation

@@ -26,6 +26,9 @@ class Set2Set(FlatAggregation):
         processing_steps: Number of iterations T.
     """
 
+    held_fixed = "the attention weights"
+    beside_nodes = "the last query of set2set"
+
     def __init__(self, in_channels: int, processing_steps: int = 3):
         super().__init__(in_channels, 2 * in_channels)
         if processing_steps < 1:
@@ -39,13 +42,28 @@ class Set2Set(FlatAggregation):
 
     def aggregate(self, x: Tensor, index: Tensor, num_groups: int) -> Tensor:
         """Node vectors [N, d] to group vectors [num_groups, 2 d]."""
+        return self._answer(x, *self._attend(x, index, num_groups), index, num_groups)
+
+    def as_sum(self, x: Tensor, index: Tensor, num_groups: int) -> Tensor:
+        """See :meth:`FlatAggregation.as_sum`."""
+        query, weights = self._attend(x.detach(), index, num_groups)
+        return self._answer(x, query.detach(), weights.detach(), index, num_groups)
+
+    def _attend(self, x: Tensor, index: Tensor, num_groups: int) -> tuple[Tensor, Tensor]:
+        """The last query of every group, [num_groups, d], and the attention weight that each node gets, [N, 1]."""
         query = memory = x.new_zeros(num_groups, self.in_channels)
         answer = torch.cat([query, query], dim=-1)
-        for _ in range(self.processing_steps):
+        weights = x[:, :1]
+        for step in range(self.processing_steps):
+            if step:
+                answer = torch.cat([query, segment.reduce_sum(weights * x, index, num_groups)], dim=-1)
             query, memory = self._lstm(answer, query, memory)
             scores = (x * segment.take(query, index)).sum(dim=-1, keepdim=True)
             weights = segment.softmax(scores, index, num_groups)
-            answer = torch.cat([query, segment.reduce_sum(weights * x, index, num_groups)], dim=-1)
+        return query, weights
+
+    def _answer(self, x: Tensor, query: Tensor, weights: Tensor, index: Tensor, num_groups: int) -> Tensor:
+        answer = torch.cat([query, segment.reduce_sum(weights * x, index, num_groups)], dim=-1)
         return zero_where_empty(answer, index)
 
     def _lstm(self, x: Tensor, hidden: Tensor, memory: Tensor) -> tuple[Tensor, Tensor]:

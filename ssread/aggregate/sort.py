@@ -24,6 +24,9 @@ class Sort(FlatAggregation):
         k: The number of nodes to keep, N' in the paper.
     """
 
+    held_fixed = "the order of the nodes"
+    beside_nodes = "the bias of the convolution of sort"
+
     #: A tie over this many channels is so rare that a single number decides it.
     CHANNELS_COMPARED = 4
 

@@ -2,7 +2,9 @@
 
 Temperatures correct probabilities (Guo et al. 2017, https://arxiv.org/abs/1706.04599). Conformal prediction
 (Angelopoulos and Bates 2021, https://arxiv.org/abs/2107.07511) turns a prediction into a set of classes, or an
-interval, that holds the truth as often as asked for.
+interval, that holds the truth as often as asked for. Sets do so for every class on its own (Vovk 2012,
+https://arxiv.org/abs/1209.2673): where one graph in twenty is toxic, sets that are right for the others alone would be
+right often enough.
 """
 
 import math
@@ -34,13 +36,14 @@ LEAST, LABEL_LEAST = 1e-37, 1e-7
 class Calibration:
     """Temperatures and conformal scores of a model; plain data.
 
-    There is one temperature and one list of scores for all classes together, or for every label; numbers have scores,
-    but no temperatures.
+    There is one temperature for all classes together, or for every label, and one list of scores for every class, or
+    for the values 0 and 1 of every label; numbers have one list of scores each, but no temperatures. Models of earlier
+    versions have one list for all classes, or for both values of a label.
 
     Attributes:
         task: See :data:`ssread.data.task_names.TASKS`.
         temperatures: What the logarithms of the odds are divided by; above 1 for a model that was too sure.
-        counts: The number of graphs that the scores were computed from.
+        counts: The number of graphs that each list of scores was computed from.
         scores: How wrong the predictions were, ascending: 1 - p(truth), or the absolute error in the numbers' unit. Of
             more than 200, 200 evenly spread quantiles.
     """
@@ -51,7 +54,9 @@ class Calibration:
     scores: tuple[tuple[float, ...], ...]
 
     @classmethod
-    def fit(cls, task: str, y: ArrayLike, predictions: ArrayLike) -> "Calibration":
+    def fit(
+        cls, task: str, y: ArrayLike, predictions: ArrayLike, shrinkage: Sequence[float] | None = None
+    ) -> "Calibration":
         """Learns from out-of-fold predictions: of every graph, by a model that was not trained on it.
 
         The sets and intervals of a model trained on all graphs then hold the truth about as often as asked for, if new
@@ -63,6 +68,7 @@ class Calibration:
             predictions: Probabilities of the classes, [G, C], of the labels, [G, T], or numbers, [G, T]: test
                 predictions of cross-validation (:attr:`ssread.train.RunResult.test_predictions`) in the order of ``y``.
                 Graphs whose predictions are not finite are left out.
+            shrinkage: How large errors of the model in use are, compared to those of the predictions, for every number.
         """
         true, predicted = np.asarray(y), np.asarray(predictions, dtype=np.float64)
         usable = np.isfinite(predicted).all(axis=1)
@@ -76,12 +82,13 @@ class Calibration:
         scores = []
         for number, (truth, values) in enumerate(columns):
             if task == REGRESSION:
-                wrong = np.abs(truth - values)
-            else:
-                wrong = 1 - _of_truth(
-                    task, truth, _tempered(task, torch.from_numpy(values), temperatures[number]).numpy()
-                )
-            scores.append(np.sort(wrong))
+                factor = 1.0 if shrinkage is None else shrinkage[number]
+                scores.append(np.sort(factor * np.abs(truth - values)))
+                continue
+            tempered = _tempered(task, torch.from_numpy(values), temperatures[number]).numpy()
+            wrong = 1 - _of_truth(task, truth, tempered)
+            classes = range(predicted.shape[1] if task == CLASSIFICATION else 2)
+            scores += [np.sort(wrong[truth == value]) for value in classes]
         counts = tuple(len(column) for column in scores)
         return cls(task, tuple(temperatures), counts, tuple(map(_quantiles, scores)))
 
@@ -93,7 +100,7 @@ class Calibration:
         return _tempered(self.task, predictions, temperature)
 
     def largest_scores(self, coverage: float) -> list[float]:
-        """The score that the truth of a new graph exceeds at most as often as 1 - ``coverage``, of every output.
+        """The score that the truth of a new graph exceeds at most as often as 1 - ``coverage``, of every list.
 
         Infinite where there were too few graphs to say: below 1 / (1 - coverage) - 1.
         """
@@ -109,12 +116,15 @@ class Calibration:
 
         Args:
             predictions: What :meth:`calibrated` returned.
-            coverage: How often the truth shall be in the set. A set may be empty.
+            coverage: How often the truth shall be in the set, whichever it is. A set may be empty. A class with too few
+                graphs to promise that is in every set.
         """
         if self.task == MULTILABEL:
             predictions = torch.stack([1 - predictions, predictions], dim=-1)
         largest = torch.tensor(self.largest_scores(coverage), dtype=torch.float64, device=predictions.device)
-        return 1 - predictions.double() <= largest.view(-1, 1) + 1e-6  # probabilities are float32
+        if self.task == MULTILABEL:
+            largest = largest.view(predictions.size(-2), -1)
+        return 1 - predictions.double() <= largest + 1e-6  # probabilities are float32
 
     def intervals(self, predictions: Tensor, coverage: float) -> tuple[Tensor, Tensor]:
         """The ends of intervals around numbers that hold the truth as often as ``coverage`` says, [n, T] each."""
@@ -128,17 +138,16 @@ class Calibration:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], task: str, outputs: int) -> "Calibration":
         """Rebuilds what :meth:`as_dict` returned; raises a ``ValueError`` if it does not fit a model."""
-        temperatures, counts = tuple(map(float, data["temperatures"])), tuple(map(int, data["counts"]))
-        scores = tuple(tuple(map(float, column)) for column in data["scores"])
+        temperatures, counts = tuple(data["temperatures"]), tuple(data["counts"])
+        scores = tuple(map(tuple, data["scores"]))
         columns = 1 if task == CLASSIFICATION else outputs
-        needed = 0 if task == REGRESSION else columns
-        if data["task"] != task or (len(temperatures), len(counts), len(scores)) != (needed, columns, columns):
+        lists = {CLASSIFICATION: (outputs, 1), MULTILABEL: (2 * outputs, outputs), REGRESSION: (outputs,)}[task]
+        fits = len(temperatures) == (0 if task == REGRESSION else columns) and len(counts) == len(scores)
+        if data["task"] != task or not fits or len(scores) not in lists:
             raise ValueError("its calibration is that of another model")
-        if not all(0 < temperature < math.inf for temperature in temperatures):
-            raise ValueError("a temperature of its calibration is not a positive number")
         for count, column in zip(counts, scores, strict=True):
-            ascending = all(map(math.isfinite, column)) and list(column) == sorted(column)
-            if not min(count, 1) <= len(column) <= count or not ascending:  # how many are kept may change
+            as_many = min(count, 1) <= len(column) <= count  # how many are kept may change
+            if not as_many or list(column) != sorted(column):
                 raise ValueError("the scores of its calibration are not as many ascending numbers as they should be")
         return cls(task, temperatures, counts, scores)
 

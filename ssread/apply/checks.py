@@ -4,13 +4,14 @@ import os
 from pathlib import Path
 
 from ssread.apply.model_folder import read_config
+from ssread.apply.search import ARCHITECTURES, Budget
 from ssread.common.files import refuse_existing
 from ssread.data.split_names import RANDOM, check_split
 from ssread.errors import InputError
 from ssread.evaluate.experiment import Experiment
-from ssread.evaluate.placement import check_placement, check_workers
+from ssread.evaluate.placement import check_placement
 from ssread.metrics import check_metric
-from ssread.models.architectures import check_readout, find_architecture
+from ssread.models.architectures import check_places, check_readout, find_architecture
 from ssread.train.runs import Training
 
 __all__ = [
@@ -39,11 +40,12 @@ def check_training(
     readout: str | None = None,
     aggr: str | None = None,
     positions: int | None = None,
+    position_hops: int | None = None,
     ensemble: int = 1,
     epochs: int | None = None,
     metric: str | None = None,
     split: str = RANDOM,
-    budget: int | None = None,
+    budget: str | int | None = None,
     folds: int | None = None,
     device: str = "auto",
     workers: int | None = None,
@@ -54,14 +56,15 @@ def check_training(
     if readout is not None:
         check_readout(readout)
     training = Training() if epochs is None else Training(epochs=epochs)
+    if position_hops is not None:
+        check_places(position_hops, arch or ARCHITECTURES[0], readout or "ssread")
     Experiment(aggr=() if aggr is None else (aggr,), positions=positions, training=training)
     if metric is not None:
         check_metric(metric)
     check_split(split)
     if folds is not None and folds < 2:
         raise InputError(f"folds must be 2 or more, but {folds} was given.")
-    if budget is not None and budget < 1:
-        raise InputError(f"budget must be 1 or more trainings, but {budget} was given.")
+    Budget.parse(budget)
     if ensemble < 1:
         raise InputError(f"ensemble must be 1 or more, but {ensemble} was given.")
     check_placement(device, workers)
@@ -69,11 +72,16 @@ def check_training(
 
 
 def check_use(
-    model: Path, out: Path, endings: tuple[str, ...], workers: int | None, coverage: float | None = None
+    model: Path,
+    out: Path,
+    endings: tuple[str, ...],
+    workers: int | None,
+    coverage: float | None = None,
+    device: str = "auto",
 ) -> None:
     """Raises an ``InputError`` unless a folder holds a model and its results can be written to a file of this name."""
     check_ending(out, endings)
-    check_workers(workers)
+    check_placement(device, workers)
     check_coverage(coverage, calibrated=read_config(model).get("calibration") is not None)
 
 
@@ -105,6 +113,8 @@ def export_path(
         if folder is None:
             raise InputError("A model in memory has no folder to put the file next to: name the file with out.")
         model = Path(folder).resolve()
+        if not model.name:
+            raise InputError(f"{folder} is not the folder of a model, as ssread train writes it.")
         out = model.with_name(f"{model.name}{FORMATS[format]}")
     path = Path(out)
     if path.suffix.lower() != FORMATS[format]:

@@ -14,6 +14,7 @@ import pyarrow
 
 from ssread.apply.features import Features
 from ssread.apply.graph_inputs import check_options, options_of
+from ssread.data.graph_features import own_columns
 from ssread.data.graphset import GraphSet
 from ssread.data.load import find_reader, is_table
 from ssread.data.molecule_files import read_blocks, table_blocks
@@ -91,14 +92,18 @@ def chunks_of(features: Features, data: Any, *, keep_columns: bool = False, **op
         label=None,
         id=options.get("id"),
         hydrogens=bool(trained_with.get("hydrogens", False)),
-        all=keep_columns,
+        all=keep_columns or bool(own_columns(features.sources)),
     )
+
+    def molecule_chunk(block: Block) -> MoleculeChunk:
+        return MoleculeChunk(block, trained_with, keep_columns)
+
     if is_table(data):
-        return (MoleculeChunk(block, trained_with) for block in table_blocks(data, columns, CHUNK_ROWS))
+        return map(molecule_chunk, table_blocks(data, columns, CHUNK_ROWS))
     if isinstance(data, str | os.PathLike):
         reader, path = find_reader(data)
         if path is not None and ending_of(path) in MOLECULE_ENDINGS and path.is_file():
-            return (MoleculeChunk(block, trained_with) for block in read_blocks(path, columns, CHUNK_ROWS))
+            return map(molecule_chunk, read_blocks(path, columns, CHUNK_ROWS))
         if reader is read_networks and path is not None:
             files = find_files(path)
             return (
@@ -119,6 +124,7 @@ class MoleculeChunk:
 
     block: Block
     options: dict[str, Any]
+    keep_columns: bool = False
 
     def __len__(self) -> int:
         return len(self.block)
@@ -128,7 +134,7 @@ class MoleculeChunk:
         rows = self.block.parse()
         every = range(len(rows.numbers))
         ids, places = [rows.id_of(row) for row in every], [rows.place_of(row) for row in every]
-        read = Rows(ids, rows.texts, reasons_of(rows), None, places, rows.inputs)
+        read = Rows(ids, rows.texts, reasons_of(rows), None, places, rows.inputs if self.keep_columns else None)
         if not read.usable:
             return read
         graphs = to_graphs(
@@ -139,6 +145,7 @@ class MoleculeChunk:
             features=self.options.get("features", "rdkit"),
             hydrogens=bool(self.options.get("hydrogens", False)),
             elements=None,
+            keep=own_columns(features.sources),
         )
         return _arranged(features, replace(read, graphs=graphs))
 
@@ -167,7 +174,8 @@ class FilesChunk:
 
         def convert(indices: list[int]) -> GraphSet:
             some, names = [networks[index] for index in indices], [ids[index] for index in indices]
-            return from_networkx(some, ids=names, name=self.folder.name, **self.options)
+            keep = own_columns(features.sources)
+            return from_networkx(some, ids=names, name=self.folder.name, keep=keep, **self.options)
 
         def convertible(indices: list[int]) -> list[int]:
             """Those that can be converted; where some cannot, each half is tried on its own."""

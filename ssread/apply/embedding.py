@@ -16,9 +16,10 @@ from ssread.apply.output_tables import Part, RowsCallback, Written, table_of, wi
 from ssread.apply.streaming import Model, stream
 from ssread.apply.trained_model import TrainedModel
 from ssread.common.files import replacing
+from ssread.data.graphset import GraphSet
 from ssread.data.skipped import list_skipped
 
-__all__ = ["embed", "embedding_table"]
+__all__ = ["embed", "embedding_table", "graph_vectors"]
 
 Floats = npt.NDArray[np.float32]
 
@@ -30,6 +31,7 @@ def embed(
     out: None = None,
     *,
     workers: int | None = None,
+    device: str = "auto",
     progress: RowsCallback = None,
     on_error: str = "skip",
     **options: Any,
@@ -43,6 +45,7 @@ def embed(
     out: str | os.PathLike[str],
     *,
     workers: int | None = None,
+    device: str = "auto",
     progress: RowsCallback = None,
     on_error: str = "skip",
     **options: Any,
@@ -55,6 +58,7 @@ def embed(
     out: str | os.PathLike[str] | None = None,
     *,
     workers: int | None = None,
+    device: str = "auto",
     progress: RowsCallback = None,
     on_error: str = "skip",
     **options: Any,
@@ -65,12 +69,13 @@ def embed(
 
     Args:
         model: A trained model, or its folder.
-        data: As for :func:`ssread.apply.predict`, like ``workers``, ``progress``, ``on_error`` and ``options``.
+        data: As for :func:`ssread.apply.predict`, like ``workers``, ``device``, ``progress``, ``on_error`` and
+            ``options``.
         out: A ``.parquet`` or ``.csv`` file (columns ``id``, ``v0``, ``v1``, ..., ``problem``) or a ``.npy`` file (the
             vectors alone) to write instead of returning an array; written all or nothing. Unusable rows are listed in
             ``NAME.skipped.csv`` beside it.
     """
-    parts = with_progress(stream(model, data, embedding_table, workers, on_error, **options), progress)
+    parts = with_progress(stream(model, data, embedding_table, workers, on_error, device=device, **options), progress)
     if out is None:
         return np.concatenate([_matrix(part.table) for part in parts])
     path = Path(out)
@@ -81,12 +86,15 @@ def embed(
 def embedding_table(model: TrainedModel, rows: Rows) -> pyarrow.Table:
     """The graph vectors of the rows of a chunk."""
     width = sum(member.readout.out_channels for member in model.models)
-    vectors: Floats | None = None
-    if rows.graphs is not None:
-        parts = [torch.cat([output.vectors for output in outputs], dim=1) for _, outputs in model.run(rows.graphs)]
-        vectors = torch.cat(parts).cpu().numpy()
+    vectors = None if rows.graphs is None else graph_vectors(model, rows.graphs)
     columns = {f"v{n}": (None if vectors is None else vectors[:, n], pyarrow.float32()) for n in range(width)}
     return table_of(rows, columns)
+
+
+def graph_vectors(model: TrainedModel, graphs: GraphSet) -> Floats:
+    """The vectors of graphs, those of the members one after another, [n, width]."""
+    parts = [torch.cat([output.vectors for output in outputs], dim=1) for _, outputs in model.run(graphs)]
+    return torch.cat(parts).cpu().numpy()
 
 
 def _matrix(table: pyarrow.Table) -> Floats:

@@ -1,5 +1,6 @@
 """``ssread export``: a trained model as one file that runs without ssread, its output checked against ours."""
 
+import io
 import logging
 import os
 import warnings
@@ -32,10 +33,12 @@ class Exportable(nn.Module):
     """A trained model as a plain function of tensors.
 
     Inputs: ``x`` [N, F]; ``edge_index`` [2, E]; ``edge_attr`` [E, D] if the model was trained with edge features;
-    ``batch`` [N], the graph of every node; ``graphs`` [B], the numbers 0, 1, ... (its length is the number of graphs).
+    ``batch`` [N], the graph of every node; ``graphs`` [B], the numbers 0, 1, ... (its length is the number of graphs);
+    ``graph_attr`` [B, G] if the model was trained with features of whole graphs, NaN where one is not known.
     Outputs: ``probabilities`` [B, outputs] of classes or labels, or ``numbers`` [B, outputs], which is what
-    :meth:`ssread.apply.TrainedModel.predictions` returns, calibration included; and ``positions`` [N], the first
-    member's structural position of every node (if the encoder pools: of every row that the readout gets).
+    :meth:`ssread.apply.TrainedModel.predictions` returns, calibration included; and ``positions`` [N], the
+    structural position of every node, -1 for one that pooling dropped: of an ensemble the one that most members give it
+    (:meth:`ssread.apply.TrainedModel.node_positions`).
     """
 
     def __init__(self, model: TrainedModel):
@@ -46,11 +49,11 @@ class Exportable(nn.Module):
 
     def forward(self, x: Tensor, edge_index: Tensor, *rest: Tensor) -> tuple[Tensor, Tensor]:
         """See the class."""
-        *edge_attr, batch, graphs = rest
-        attributes = edge_attr[0] if edge_attr else None
+        given = dict(zip(input_names(self.model)[2:], rest, strict=True))
         members = cast("list[GraphClassifier]", self.members)
-        outputs = [member.run(x, edge_index, batch, attributes, graphs.numel()) for member in members]
-        return self.model.together(self.model.of_members(outputs)), outputs[0].reading.positions
+        size = given.pop("graphs").numel()
+        outputs = [member.run(x, edge_index, batch_size=size, **given) for member in members]
+        return self.model.together(self.model.of_members(outputs)), self.model.node_positions(outputs)
 
 
 def export(model: Model, format: str = "onnx", out: str | os.PathLike[str] | None = None) -> Path:
@@ -84,10 +87,15 @@ def example_inputs(model: TrainedModel, nodes: int, edges: int, graphs: int, see
         "edge_attr": torch.randint(2, (edges, model.features.edge.count), generator=generator).float(),
         "batch": batch,
         "graphs": torch.arange(graphs),
+        "graph_attr": torch.randn(graphs, model.features.graph.count, generator=generator),
     }
-    if model.features.edge.count == 0:
-        del inputs["edge_attr"]
-    return inputs
+    return {name: inputs[name] for name in input_names(model)}
+
+
+def input_names(model: TrainedModel) -> list[str]:
+    """The inputs of an exported model, in order."""
+    edge, graph = model.features.edge.count > 0, model.features.graph.count > 0
+    return ["x", "edge_index", *["edge_attr"] * edge, "batch", "graphs", *["graph_attr"] * graph]
 
 
 def _shapes(inputs: dict[str, Tensor]) -> tuple[Any, ...]:
@@ -98,6 +106,7 @@ def _shapes(inputs: dict[str, Tensor]) -> tuple[Any, ...]:
         "edge_attr": {0: edges},
         "batch": {0: nodes},
         "graphs": {0: graphs},
+        "graph_attr": {0: graphs},
     }
     x, edge_index, *rest = [dims[name] for name in inputs]
     return x, edge_index, tuple(rest)
@@ -108,8 +117,9 @@ RunFile = Callable[[dict[str, Tensor]], list[Tensor]]
 
 
 def _write_torch(model: TrainedModel, module: Exportable, path: Path) -> RunFile:
-    with path.open("wb") as file:
-        torch.export.save(_program(model, module), file)
+    content = io.BytesIO()  # torch aborts the whole process when it writes to a disk that is full
+    torch.export.save(_program(model, module), content)
+    path.write_bytes(content.getbuffer())
     with path.open("rb") as file:
         loaded = torch.export.load(file).module()
     return lambda inputs: list(loaded(*inputs.values()))

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from ssread.apply.graph_inputs import graphs_of, options_of
 from ssread.data.check import locate
+from ssread.data.graph_features import own_columns, parse_sources, with_graph_features
 from ssread.data.graphset import GraphSet
 from ssread.errors import InputError
 
@@ -26,6 +27,7 @@ FEATURE_OPTIONS = (
     "degree",
     "undirected",
     "self_loops",
+    "graph_features",
 )
 
 
@@ -34,7 +36,7 @@ class Columns:
     """The columns of one kind of features.
 
     Attributes:
-        what: ``node`` or ``edge``.
+        what: ``node``, ``edge`` or ``graph``.
         count: The number of columns.
         names: Their names; empty where the training graphs had none.
         categories: The columns that held only 0 and 1. A category that new graphs lack does not occur in them.
@@ -78,7 +80,7 @@ class Columns:
         if missing:
             raise InputError(
                 f"{source} lacks the {self.what} feature {missing[0]!r} that the model was trained with; it has "
-                f"{', '.join(map(repr, names))}."
+                f"{', '.join(map(repr, names[:50]))}{', ...' if len(names) > 50 else ''}."
             )
         index_of = {name: index for index, name in enumerate(names)}
         zeros = values.new_zeros(values.size(0))
@@ -99,19 +101,29 @@ class Features:
     Attributes:
         node: The columns of the node features.
         edge: The columns of the edge features.
+        graph: The columns of the features of whole graphs.
         options: Those of :data:`FEATURE_OPTIONS` that the training set was loaded with.
     """
 
     node: Columns
     edge: Columns
     options: Mapping[str, Any] = field(default_factory=dict)
+    graph: Columns = Columns("graph", 0)
 
     @classmethod
     def of(cls, graphs: GraphSet, options: Mapping[str, Any] | None = None) -> "Features":
         """The features of a training set loaded with these options."""
         kept = {name: value for name, value in (options or {}).items() if name in FEATURE_OPTIONS}
         node = Columns.of("node", graphs.x, graphs.node_feature_names)
-        return cls(node, Columns.of("edge", graphs.edge_attr, graphs.edge_feature_names), kept)
+        if kept.get("graph_features") is not None:
+            kept["graph_features"] = list(parse_sources(kept["graph_features"]))
+        edge = Columns.of("edge", graphs.edge_attr, graphs.edge_feature_names)
+        return cls(node, edge, kept, Columns("graph", graphs.num_graph_features, graphs.graph_feature_names))
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Where the features of whole graphs come from; empty if the graphs bring them along, or have none."""
+        return tuple(self.options.get("graph_features") or ())
 
     def as_dict(self) -> dict[str, Any]:
         """Returns plain data for :meth:`from_dict`."""
@@ -121,17 +133,18 @@ class Features:
     def from_dict(cls, data: Mapping[str, Any]) -> "Features":
         """Rebuilds what :meth:`as_dict` returned."""
         kinds = []
-        for what in ("node", "edge"):
-            columns = data[what]
-            names, categories = tuple(map(str, columns["names"])), tuple(map(str, columns["categories"]))
-            count = int(columns["count"])
+        for what in ("node", "edge", "graph"):
+            columns = data.get(what) or {"names": (), "categories": (), "count": 0}  # earlier: no graph features
+            names, categories, count = tuple(columns["names"]), tuple(columns["categories"]), columns["count"]
             if names and len(names) != count:
                 raise ValueError(f"{len(names)} names for {count} {what} features")
             kinds.append(Columns(what, count, names, categories))
-        return cls(kinds[0], kinds[1], dict(data["options"]))
+        return cls(kinds[0], kinds[1], dict(data["options"]), kinds[2])
 
     def load(self, data: Any, **options: Any) -> GraphSet:
         """Reads graphs as the training set was read, without checking their columns yet."""
+        if options.get("graph_features") is not None:
+            options["graph_features"] = list(parse_sources(options["graph_features"]))
         for name in options:
             if name in FEATURE_OPTIONS and options[name] != self.options.get(name):
                 trained = repr(self.options[name]) if name in self.options else "its default"
@@ -140,6 +153,9 @@ class Features:
         kept = {name: value for name, value in self.options.items() if name in takes}
         if "label" in takes and "label" not in options:
             kept["label"] = None  # graphs to predict have no class
+        if "keep" in takes and own_columns(self.sources):
+            kept["keep"] = own_columns(self.sources)
+        options.pop("graph_features", None)  # those of the model are added when graphs are arranged
         return graphs_of(data, **{**kept, **options})
 
     def arrange(self, graphs: GraphSet, source: str = "") -> GraphSet:
@@ -150,10 +166,17 @@ class Features:
         return arranged
 
     def arrange_usable(self, graphs: GraphSet, source: str = "") -> tuple[GraphSet, dict[int, str]]:
-        """Returns the graphs with these columns, and a sentence for every graph with an unknown category."""
+        """Returns the graphs with these columns, and a sentence for every graph that does not fit.
+
+        Features of whole graphs are computed first, unless the graphs have them.
+        """
         source = source or graphs.name
         misfits: dict[int, str] = {}
-        changed: dict[str, Any] = {}
+        if self.graph.count and graphs.graph_attr is None and self.sources:
+            graphs, misfits = with_graph_features(graphs, self.sources, self.graph.names)
+            misfits = {row: f"graph {graphs.ids[row]}: {why}." for row, why in misfits.items()}
+        features, _ = self.graph.arrange(graphs.graph_attr, graphs.graph_feature_names, len(graphs), source)
+        changed: dict[str, Any] = {"graph_attr": features, "graph_feature_names": self.graph.names}
         for columns, key, pointer, names in (
             (self.edge, "edge_attr", graphs.edge_ptr, graphs.edge_feature_names),
             (self.node, "x", graphs.node_ptr, graphs.node_feature_names),

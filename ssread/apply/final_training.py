@@ -3,22 +3,21 @@
 import dataclasses
 import json
 import os
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from joblib import Parallel, delayed, parallel_config
+from joblib import delayed
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from sklearn.model_selection import train_test_split
 from torch import Tensor
 
 from ssread.apply.checkpoint import CheckpointFile
-from ssread.common.files import replacing
-from ssread.common.workers import as_worker, one_thread
+from ssread.common.files import replacing, temporary_folder
+from ssread.common.workers import as_worker, one_thread, worker_pool
 from ssread.data.cross_validation import GROUP_COLUMN, TIME_COLUMN
 from ssread.data.graphset import GraphSet
 from ssread.data.splits import Fold, check_targets, strata, stratified_folds
@@ -74,7 +73,7 @@ def train_members(
         progress: Called after every epoch; with worker processes once for every finished model, as epoch 0.
     """
     if folder is None:
-        with tempfile.TemporaryDirectory(prefix="ssread-") as temporary:
+        with temporary_folder() as temporary:
             return train_members(
                 graphs,
                 runs,
@@ -82,21 +81,21 @@ def train_members(
                 held_out=held_out,
                 device=device,
                 workers=workers,
-                folder=Path(temporary),
+                folder=temporary,
                 progress=progress,
             )
     tasks = [_Task(folder, n, run, hold_out(graphs, held_out, run.seed), training) for n, run in enumerate(runs)]
     missing = [task for task in tasks if not task.path.is_file()]
     if torch.device(device).type != "cpu":
-        _train_cohort(graphs, missing, device, progress)
+        if missing:
+            _train_cohort(graphs, tasks, device, progress)
     elif min(len(missing), workers) < 2:
         with one_thread():
             for task in missing:
                 task.train(graphs, progress)
     else:
         graphs.save(folder / "graphs.safetensors")
-        with parallel_config(backend="loky", inner_max_num_threads=1):
-            pool = Parallel(n_jobs=min(workers, len(missing)), return_as="generator_unordered")
+        with worker_pool(min(workers, len(missing))) as pool:
             for number in pool(delayed(_train_in_worker)(folder, task, os.getpid()) for task in missing):
                 progress(number, 0)
     return [task.read(graphs) for task in tasks]
@@ -121,7 +120,9 @@ def hold_out(graphs: GraphSet, share: float, seed: int) -> Fold:
     no_test = torch.empty(0, dtype=torch.int64)
     if GROUP_COLUMN in graphs.graph_columns:
         together = graphs.graph_columns[GROUP_COLUMN].cpu().numpy()
-        fold = stratified_folds(graphs, max(2, round(1 / share)), seed=seed, groups=together)[0]
+        folds = stratified_folds(graphs, max(2, round(1 / share)), seed=seed, groups=together)
+        # One of the largest groups is in the first, whatever the seed: a frequent scaffold would never be learnt.
+        fold = min(folds, key=lambda one: abs(len(one.test) - share * len(graphs)))
         return Fold(torch.cat([fold.train, fold.validation]).sort().values, fold.test, no_test)
     size = max(round(share * len(groups)), int((counts > 0).sum()))
     if TIME_COLUMN in graphs.graph_columns:
@@ -188,24 +189,28 @@ class _Task:
 
 
 def _train_cohort(graphs: GraphSet, tasks: Sequence[_Task], device: str, progress: EpochCallback) -> None:
-    if not tasks:
-        return
+    """Trains all models together, always: what a model draws from the random numbers depends on the others."""
     from ssread.train.cohort import Cohort
 
     runs, folds, training = [task.run for task in tasks], [task.fold for task in tasks], tasks[0].training
     kept: dict[int, dict[str, Tensor]] = {}
     number_of = {id(task.run): task.number for task in tasks}
-    results = fit(
-        Cohort(graphs, runs, training, device),
-        graphs,
-        runs,
-        folds,
-        training,
-        progress=lambda run, epoch, _: progress(number_of[id(run)], epoch),
-        weights=lambda run, state: kept.update({id(run): state}),
-    )
+    with torch.random.fork_rng([] if torch.device(device).type == "cpu" else [device]):
+        engine = Cohort(graphs, runs, training, device)
+        checkpoint = CheckpointFile(tasks[0].folder / "checkpoint.safetensors", engine)
+        results = fit(
+            engine,
+            graphs,
+            runs,
+            folds,
+            training,
+            progress=lambda run, epoch, _: progress(number_of[id(run)], epoch),
+            weights=lambda run, state: kept.update({id(run): state}),
+            checkpoint=checkpoint,
+        )
     for task, result in zip(tasks, results, strict=True):
         task.write(result, kept.get(id(task.run), {}))
+    checkpoint.path.unlink(missing_ok=True)
 
 
 def _train_in_worker(folder: Path, task: _Task, parent: int) -> int:

@@ -10,6 +10,10 @@ from ssread.metrics import METRICS
 __all__ = ["model_card", "sentences"]
 
 
+#: Of more outputs than this, the table of positions shows the first.
+MOST_OUTPUTS = 4
+
+
 def model_card(config: Mapping[str, Any]) -> str:
     """Returns the card of the model that a ``config.json`` describes."""
     summary = config["summary"]
@@ -21,6 +25,7 @@ def model_card(config: Mapping[str, Any]) -> str:
         _data(data),
         "## How good it is",
         "It was not cross-validated." if not validation else _quality(validation),
+        *_positions(config),
         "## Limits",
         _limits(config, data),
         "## Made with",
@@ -61,13 +66,38 @@ def _data(data: Mapping[str, Any]) -> str:
     return f"{_text(data['name'])}: {data['graphs']} graphs, {sizes}.\n\n{counts}{repaired}"
 
 
+def _positions(config: Mapping[str, Any]) -> list[str]:
+    """The section about what the structural positions mean, where that is known."""
+    stored = [position for position in config["summary"].get("positions") or [] if "name" in position]
+    if not stored:
+        return []
+    names = config["output_names"]
+    rows = [
+        (
+            position["name"],
+            f"{100 * position['share']:.0f} %",
+            ", ".join(f"{t['fact']} ({100 * t['inside']:.0f} %)" for t in position["traits"][:3]),
+            *(f"{value:+.2g}" for value in position["activations"][:MOST_OUTPUTS]),
+        )
+        for position in stored
+    ]
+    header = ("position", "nodes", "over-represented", *(f"adds to {name}" for name in names[:MOST_OUTPUTS]))
+    return [
+        "## What its positions mean",
+        "Named by what is over-represented among their nodes (training set; tests over graphs, corrected). The last "
+        "columns say what a node of the position adds to a score on average.",
+        _table(tuple(map(_text, header)), rows),
+    ]
+
+
 def sentences(validation: Mapping[str, Any]) -> list[str]:
     """Returns how good a model is in a few sentences, from its cross-validation."""
     metric = validation["metric"]
     name = next(candidate["name"] for candidate in validation["candidates"] if candidate["chosen"])
     found = validation["metrics"][metric]
     tried = len(validation["candidates"])
-    among = f", chosen among {tried} by {validation['trainings']} trainings" if tried > 1 else ""
+    within = f" within a budget of {validation['budget']}" if validation.get("budget") else ""
+    among = f", chosen among {tried} by {validation['trainings']} trainings{within}" if tried > 1 else ""
     said = [
         f"{name}: {METRICS[metric].about} {_with_interval(metric, found)} in {validation['folds']}-fold "
         f"cross-validation ({validation['split']}){among}."
@@ -142,6 +172,16 @@ def _limits(config: Mapping[str, Any], data: Mapping[str, Any]) -> str:
     if names:
         shown = ", ".join(_text(name) for name in names[:40]) + (", ..." if len(names) > 40 else "")
         lines.append(f"It takes {len(names)} node features: {shown}. Categories it was not trained with are rejected.")
+    graph = features.get("graph", {"names": (), "count": 0})
+    if graph["count"]:
+        shown = ", ".join(_text(name) for name in graph["names"][:40]) + (", ..." if graph["count"] > 40 else "")
+        lines.append(
+            f"It takes {graph['count']} features of whole graphs ({shown}), standardised by the training part. One "
+            "that is not known counts as its mean; one further than 5 standard deviations from it is cut off there."
+        )
+    if (reference := config.get("reference")) is not None:
+        kept = f"{len(reference['ids'])}" if reference["ids"] else "no"
+        lines.append(f"The folder keeps names, labels and, of molecules, structures of {kept} training graphs.")
     if data:
         lines.append(f"The largest graph it was trained on has {data['max_nodes']} nodes.")
     return "\n".join(f"- {line}" for line in lines)
@@ -151,12 +191,13 @@ def _trust(config: Mapping[str, Any]) -> str:
     calibration = config.get("calibration")
     if calibration is None:
         return "The predictions are the network's own; nothing was calibrated."
-    many = f"{min(calibration['counts'])} graphs in test folds"
+    fewest = min(calibration["counts"])
     if not calibration["temperatures"]:
-        return f"Intervals (ssread predict --coverage) come from the errors on {many}."
+        return f"Intervals (ssread predict --coverage) come from the errors on {fewest} graphs in test folds."
     shown = ", ".join(f"{value:.2f}" for value in calibration["temperatures"][:20])
     return (
-        f"Probabilities were calibrated on {many} (temperature {shown}), and so are sets (ssread predict --coverage)."
+        f"Probabilities were calibrated on graphs in test folds (temperature {shown}), and so are sets (ssread predict "
+        f"--coverage), which hold every class as often as asked for; the rarest had {fewest} graphs."
     )
 
 

@@ -11,6 +11,7 @@ import pyarrow
 
 from ssread.apply.checks import check_coverage
 from ssread.apply.chunks import Rows
+from ssread.apply.contribution_columns import contribution_columns
 from ssread.apply.output_tables import OUTSIDE, RowsCallback, Written, table_of, with_progress, write_parts
 from ssread.apply.prediction_columns import Evaluated, prediction_columns
 from ssread.apply.streaming import Model, as_model, stream
@@ -27,7 +28,9 @@ def predict(
     out: None = None,
     *,
     coverage: float | None = None,
+    contributions: bool = False,
     workers: int | None = None,
+    device: str = "auto",
     progress: RowsCallback = None,
     on_error: str = "skip",
     **options: Any,
@@ -41,7 +44,9 @@ def predict(
     out: str | os.PathLike[str],
     *,
     coverage: float | None = None,
+    contributions: bool = False,
     workers: int | None = None,
+    device: str = "auto",
     progress: RowsCallback = None,
     on_error: str = "skip",
     **options: Any,
@@ -54,7 +59,9 @@ def predict(
     out: str | os.PathLike[str] | None = None,
     *,
     coverage: float | None = None,
+    contributions: bool = False,
     workers: int | None = None,
+    device: str = "auto",
     progress: RowsCallback = None,
     on_error: str = "skip",
     **options: Any,
@@ -64,9 +71,9 @@ def predict(
     The columns of a table of molecules come first; one that has the name of a column of ours gets " (input)" at its
     end. Ours are ``id`` and ``smiles`` of molecules, where the table has none of that name; those of the task;
     ``distance``, from the nearest of up to 1000 training graphs, 1 being usual among these; with SSRead ``position 0``,
-    ..., the share of nodes in each structural position (of the first member: positions of different members do not
-    correspond); ``outside``, where a graph has more nodes than every training graph; ``problem``, why a row has no
-    prediction.
+    ..., the share of nodes in each structural position (of an ensemble the one that most members give a node), called
+    by what the position means where the model knows that (``share(nitro group)``); ``outside``, where a graph has more
+    nodes than every training graph; ``problem``, why a row has no prediction.
 
     - Of classes: ``class``, the most probable one; ``p(name)`` of each; ``uncertainty``, the entropy of these
       probabilities as a share of its maximum (0: certain, 1: a uniform guess); ``spread``; ``set``, the classes that
@@ -88,7 +95,12 @@ def predict(
         out: A ``.csv`` or ``.parquet`` file to write instead of returning a table; written all or nothing. Rows
             without a prediction are listed in ``NAME.skipped.csv`` beside it.
         coverage: How often sets or intervals hold the truth, such as 0.9; ``None`` for no such columns.
+        contributions: Whether to add what every position adds to the score of each class or label before the softmax or
+            sigmoid, or to each number: ``contribution(position, output)``; with ``contribution(rest, output)`` they
+            add up to the score (:class:`ssread.models.contributions.Contributions`).
         workers: Worker processes, by default one per core.
+        device: ``cpu``, ``cuda``, where workers read rows and this process evaluates the model on the GPU, or ``auto``:
+            the GPU, if there is one and more than a few thousand rows.
         progress: Callback, called with the number of rows done.
         on_error: ``"skip"``: a row that cannot be used has a ``problem`` instead of a prediction; ``"raise"``: it
             raises an error.
@@ -97,17 +109,23 @@ def predict(
     if coverage is not None:
         model = as_model(model)
         check_coverage(coverage, calibrated=model.calibration is not None)
-    make_table = partial(prediction_table, coverage=coverage)
-    parts = with_progress(stream(model, data, make_table, workers, on_error, keep_columns=True, **options), progress)
+    make_table = partial(prediction_table, coverage=coverage, contributions=contributions)
+    parts = with_progress(
+        stream(model, data, make_table, workers, on_error, keep_columns=True, device=device, **options), progress
+    )
     if out is not None:
         return write_parts(parts, Path(out))
     table = pyarrow.concat_tables(part.table for part in parts).to_pandas()
     return table.set_axis(data.index) if isinstance(data, pd.DataFrame) else table
 
 
-def prediction_table(model: TrainedModel, rows: Rows, coverage: float | None = None) -> pyarrow.Table:
+def prediction_table(
+    model: TrainedModel, rows: Rows, coverage: float | None = None, contributions: bool = False
+) -> pyarrow.Table:
     """The predictions for the rows of a chunk."""
     columns = prediction_columns(model, Evaluated.of(model, rows.graphs), coverage)
+    if contributions:
+        columns |= contribution_columns(model, rows.graphs)
     outside = None if rows.graphs is None else _outside(model, rows.graphs)
     return table_of(rows, {**columns, OUTSIDE: (outside, pyarrow.string())})
 

@@ -13,7 +13,6 @@ from ssread.apply.output_tables import OUTSIDE
 from ssread.apply.trained_model import TrainedModel
 from ssread.data.graphset import GraphSet
 from ssread.data.task_names import CLASSIFICATION, MULTILABEL, REGRESSION
-from ssread.readout import SSRead
 
 __all__ = ["Evaluated", "prediction_columns"]
 
@@ -40,19 +39,19 @@ class Evaluated(NamedTuple):
     @classmethod
     def of(cls, model: TrainedModel, graphs: GraphSet | None) -> "Evaluated":
         """Evaluates a model; ``None`` stands for no graphs."""
-        readout = model.models[0].readout
-        positions = readout.num_positions if isinstance(readout, SSRead) else None
+        positions = model.num_positions
         of_members = [torch.empty(len(model.models), 0, len(model.output_names))]
-        shares, distances = [torch.empty(0, positions or 0)], [torch.empty(0)]
-        for _, outputs in model.run(graphs) if graphs is not None else ():
+        shares, distances = [torch.empty(0, positions)], [torch.empty(0)]
+        for ids, outputs in model.run(graphs) if graphs is not None else ():
             of_members.append(model.of_members(outputs).cpu())
-            if positions is not None:
-                shares.append(_position_shares(outputs[0], positions).cpu())
+            if graphs is not None and positions:
+                position, sizes = model.node_positions(outputs).cpu(), graphs.node_counts.cpu()[ids]
+                shares.append(_position_shares(position, sizes, positions))
             if model.reference is not None:
                 distances.append(model.reference.distances(outputs[0].vectors).cpu())
         return cls(
             torch.cat(of_members, dim=1),
-            None if positions is None else torch.cat(shares),
+            torch.cat(shares) if positions else None,
             None if model.reference is None else torch.cat(distances),
         )
 
@@ -67,8 +66,8 @@ def prediction_columns(model: TrainedModel, found: Evaluated, coverage: float | 
     if found.distances is not None:
         columns.add("distance", found.distances)
     if found.shares is not None:
-        for number, share in enumerate(found.shares.T):
-            columns.add(f"position {number}", share)
+        for number, (name, share) in enumerate(zip(model.position_names, found.shares.T, strict=True)):
+            columns.add(name if name == f"position {number}" else f"share({name})", share)
     return columns.by_name
 
 
@@ -135,9 +134,13 @@ def _joined(members: Tensor, names: np.ndarray) -> list[str]:
     return ["; ".join(names[row]) for row in members.numpy()]
 
 
-def _position_shares(output: Any, num_positions: int) -> Tensor:
-    """The share of every graph's rows in each position, [B, K]; zeros for a graph without nodes."""
-    num_graphs = output.logits.size(0)
-    pair = output.encoding.batch * num_positions + output.reading.positions
-    counts = segment.count(pair, (num_graphs + 1) * num_positions).view(-1, num_positions)[:num_graphs]
+def _position_shares(position: Tensor, sizes: Tensor, num_positions: int) -> Tensor:
+    """The share of nodes in each position, [B, K], for graphs of these sizes [B]; zeros for a graph without nodes.
+
+    Nodes that pooling dropped do not count.
+    """
+    num_graphs = len(sizes)
+    graph = torch.arange(num_graphs).repeat_interleave(sizes)
+    pair = torch.where(position >= 0, graph * num_positions + position, num_graphs * num_positions)
+    counts = segment.count(pair, num_graphs * num_positions + 1)[:-1].view(num_graphs, num_positions)
     return counts / counts.sum(dim=1, keepdim=True).clamp(min=1)

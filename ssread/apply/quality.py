@@ -27,6 +27,10 @@ __all__ = [
 ]
 
 
+#: Intervals are made smaller by no more than this factor; and so many graphs count half against what is seen.
+SMALLEST, FEW = 0.5, 20
+
+
 class FoldPredictions(NamedTuple):
     """The test part of a fold: its graphs [n], what is true of them and what was predicted."""
 
@@ -63,9 +67,44 @@ def out_of_fold(graphs: GraphSet, folds: Sequence[FoldPredictions]) -> pd.DataFr
     return pd.DataFrame(table).iloc[np.argsort(ids, kind="stable")]
 
 
-def calibration_of(graphs: GraphSet, folds: Sequence[FoldPredictions]) -> Calibration:
-    """Learns from the test predictions how far predictions can be trusted."""
-    return Calibration.fit(graphs.task, *_together(folds))
+def calibration_of(
+    graphs: GraphSet, folds: Sequence[FoldPredictions], held_out: Sequence[FoldPredictions] = ()
+) -> Calibration:
+    """Learns from the test predictions how far predictions can be trusted.
+
+    Args:
+        graphs: The training set.
+        folds: The test predictions of the cross-validation.
+        held_out: What every final member predicts of the graphs that were held out of its training: errors of numbers
+            are smaller there, since it learnt from more graphs, and intervals become as much smaller.
+    """
+    shrinkage = _shrinkage(folds, held_out) if graphs.task == REGRESSION and held_out else None
+    return Calibration.fit(graphs.task, *_together(folds), shrinkage)
+
+
+def _shrinkage(folds: Sequence[FoldPredictions], held_out: Sequence[FoldPredictions]) -> list[float]:
+    """Returns how large the errors of final members are compared to those in the test folds, on the same graphs.
+
+    It is the ratio of the mean absolute errors, for every number, at most 1; where few graphs tell, nearer to 1.
+    """
+    ids = np.concatenate([fold.ids for fold in folds])
+    targets, predicted = _together(folds)
+    row_of = {graph: row for row, graph in enumerate(ids.tolist())}
+    pairs = [
+        (row_of[graph], errors)
+        for part in held_out
+        for graph, errors in zip(part.ids.tolist(), np.abs(part.targets - part.predictions), strict=True)
+        if graph in row_of
+    ]
+    if not pairs:
+        return [1.0] * targets.shape[1]
+    rows, final = [row for row, _ in pairs], np.stack([errors for _, errors in pairs])
+    before = np.abs(targets - predicted)[rows]
+    known = ~np.isnan(before) & ~np.isnan(final)
+    count = known.sum(axis=0)
+    ratio = np.where(known, final, 0).sum(axis=0) / np.maximum(np.where(known, before, 0).sum(axis=0), 1e-30)
+    ratio = np.clip(np.where(count > 0, ratio, 1.0), SMALLEST, 1.0)
+    return [float(value) for value in ratio ** (count / (count + FEW))]
 
 
 def _together(folds: Sequence[FoldPredictions]) -> tuple[np.ndarray, np.ndarray]:
@@ -87,7 +126,7 @@ def quality(graphs: GraphSet, folds: Sequence[FoldPredictions], metric: str) -> 
     found: dict[str, Any] = {
         "metric": metric,
         "graphs": len(targets),
-        "metrics": {name: _with_interval(scores(name, folds)) for name in fitting},
+        "metrics": {name: _with_interval(scores(name, folds), name) for name in fitting},
     }
     if graphs.task == CLASSIFICATION:
         correct = predicted.argmax(axis=1) == targets
@@ -98,7 +137,7 @@ def quality(graphs: GraphSet, folds: Sequence[FoldPredictions], metric: str) -> 
     else:
         by_fold = np.array([each(metric, fold.targets, fold.predictions) for fold in folds])
         found["each"] = {
-            name: _with_interval(by_fold[:, column])["mean"] for column, name in enumerate(graphs.target_names)
+            name: _with_interval(by_fold[:, column], metric)["mean"] for column, name in enumerate(graphs.target_names)
         }
     return found
 
@@ -114,15 +153,18 @@ def compare_methods(metric: str, usual: Sequence[FoldPredictions], ours: Sequenc
         finding = "better" if comparison.difference > 0 else "worse"
     known = ~np.isnan(before) & ~np.isnan(after)
     return {
-        **_with_interval(before),
+        **_with_interval(before, metric),
         "difference": float((after - before)[known].mean()) if known.any() else None,
         "p": _plain(comparison.corrected_p),
         "finding": finding,
     }
 
 
-def _with_interval(values: np.ndarray) -> dict[str, Any]:
-    """Returns the mean and its 95 % interval over the folds where the metric could be computed; None where none."""
+def _with_interval(values: np.ndarray, metric: str) -> dict[str, Any]:
+    """Returns the mean and its 95 % interval over the folds where the metric could be computed; None where none.
+
+    The interval ends where the metric does.
+    """
     values = values[~np.isnan(values)]
     if len(values) == 0:
         return {"mean": None, "low": None, "high": None}
@@ -130,7 +172,8 @@ def _with_interval(values: np.ndarray) -> dict[str, Any]:
     if len(values) == 1:
         return {"mean": mean, "low": None, "high": None}
     half = float(t.ppf(0.975, len(values) - 1) * values.std(ddof=1) / len(values) ** 0.5)
-    return {"mean": mean, "low": mean - half, "high": mean + half}
+    low, high = max(mean - half, METRICS[metric].lowest), min(mean + half, METRICS[metric].highest)
+    return {"mean": mean, "low": low, "high": high}
 
 
 def _plain(value: float) -> float | None:

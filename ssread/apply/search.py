@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ssread.errors import InputError
 from ssread.models.architectures import READOUTS
 from ssread.train.recipes import DEFAULT, recipe_named
 
-__all__ = ["BUDGET", "Candidate", "candidates", "num_candidates", "num_trainings", "rounds"]
+__all__ = ["Budget", "Candidate", "candidates", "make_candidate", "num_candidates", "num_trainings", "rounds"]
 
 #: Trainings of a search unless the caller says otherwise.
-BUDGET = 30
+TRAININGS = 30
+
+#: Minutes in a unit of time.
+UNITS = {"min": 1, "m": 1, "h": 60}
 
 #: The architectures unless the caller names one: on a few hundred to a few thousand graphs no larger one is better, and
 #: which of these is best depends on the data.
@@ -33,6 +38,48 @@ SHARE, FINALISTS = 3, 2
 
 
 @dataclass(frozen=True)
+class Budget:
+    """How much a search may take.
+
+    Attributes:
+        trainings: The number of trainings; ``None`` if time is given instead.
+        minutes: About how long the trainings of the search take; ``None`` if their number is given instead.
+    """
+
+    trainings: int | None = TRAININGS
+    minutes: float | None = None
+
+    @classmethod
+    def parse(cls, text: str | int | None) -> Budget:
+        """Reads a number of trainings, or a time.
+
+        >>> Budget.parse(12), Budget.parse("1.5 h"), Budget.parse(None)
+        (Budget(trainings=12, minutes=None), Budget(trainings=None, minutes=90.0), Budget(trainings=30, minutes=None))
+        """
+        if text is None:
+            return cls()
+        found = re.fullmatch(r"(\d{1,6}(?:\.\d+)?)\s*(min|m|h)?", str(text).strip())
+        if found is None or float(found[1]) == 0 or (found[2] is None and "." in found[1]):
+            raise InputError(
+                "budget must be 1 to 999999 trainings, such as 30, or a time, such as 10min or 1h, "
+                f"but {str(text)[:50]} was given."
+            )
+        if found[2] is None:
+            return cls(int(found[1]))
+        return cls(None, float(found[1]) * UNITS[found[2]])
+
+    def num_trainings(self, seconds: float) -> int:
+        """Returns the number of trainings if one takes so many seconds, those beside it counted in."""
+        if self.minutes is None:
+            assert self.trainings is not None
+            return self.trainings
+        return max(1, int(60 * self.minutes / max(seconds, 1e-3)))
+
+    def __str__(self) -> str:
+        return f"{self.trainings} trainings" if self.minutes is None else f"{self.minutes:g} minutes"
+
+
+@dataclass(frozen=True)
 class Candidate:
     """Arguments of a model, and the learning rate it is trained with."""
 
@@ -44,7 +91,8 @@ class Candidate:
         """The candidate in a few words."""
         model, aggr = self.model, self.model.get("aggr")
         named = "" if aggr is None else f", {aggr if isinstance(aggr, str) else '+'.join(aggr)}"
-        readout = f"SSRead, K = {model['num_positions']}" if model["readout"] == "ssread" else "global readout"
+        hops = f", hops {model['position_hops']}" if "position_hops" in model else ""
+        readout = f"SSRead, K = {model['num_positions']}{hops}" if model["readout"] == "ssread" else "global readout"
         size = f"{model['num_layers']} layers of {model['hidden_channels']}, " if "num_layers" in model else ""
         return f"{model['name']} ({readout}{named}, {size}dropout {model['dropout']:g}, rate {self.learning_rate:g})"
 
@@ -56,6 +104,7 @@ def candidates(
     readout: str | None = None,
     aggr: str | list[str] | None = None,
     positions: int | None = None,
+    position_hops: int | None = None,
     seed: int = 0,
 ) -> list[Candidate]:
     """Returns ``count`` different candidates: first the usual settings of every architecture and readout, then others.
@@ -67,7 +116,9 @@ def candidates(
     usual = {name: values[0] for name, values in SPACE.items()}
     if positions is not None:
         usual["num_positions"] = positions
-    found = [_candidate(*kind, aggr, usual, sizes=False) for kind in kinds]
+    if position_hops is not None:
+        usual["position_hops"] = position_hops
+    found = [make_candidate(*kind, aggr, usual, sizes=False) for kind in kinds]
     generator = random.Random(seed)
     for _ in range(50 * count):
         if len(found) >= count:
@@ -75,22 +126,25 @@ def candidates(
         drawn = {name: generator.choice(values) for name, values in SPACE.items()}
         if positions is not None:
             drawn["num_positions"] = positions
-        candidate = _candidate(*generator.choice(kinds), aggr, drawn, sizes=True)
+        if position_hops is not None:
+            drawn["position_hops"] = position_hops
+        candidate = make_candidate(*generator.choice(kinds), aggr, drawn, sizes=True)
         if candidate not in found:
             found.append(candidate)
     return found[:count]
 
 
-def _candidate(
+def make_candidate(
     arch: str, readout: str, aggr: str | list[str] | None, settings: Mapping[str, Any], *, sizes: bool
 ) -> Candidate:
+    """Returns the candidate with these settings of :data:`SPACE`; without ``sizes`` it has its own."""
     model = {"name": arch, "readout": readout, "dropout": settings["dropout"], **recipe_named(DEFAULT).model}
     if sizes:  # otherwise the architecture's own
         model |= {"hidden_channels": settings["hidden_channels"], "num_layers": settings["num_layers"]}
     if aggr is not None:
         model["aggr"] = aggr
     if readout == "ssread":
-        model["num_positions"] = settings["num_positions"]
+        model |= {name: settings[name] for name in ("num_positions", "position_hops") if name in settings}
     return Candidate(model, settings["learning_rate"])
 
 

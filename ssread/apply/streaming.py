@@ -1,9 +1,8 @@
-"""Tables made of new graphs chunk by chunk, in this process or in several worker processes."""
+"""Tables made of new graphs chunk by chunk, in this process or in several worker processes, on cores or on a GPU."""
 
 import os
-import tempfile
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import chain, islice
@@ -11,18 +10,20 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow
+import torch
 from joblib import cpu_count
 from joblib.externals.loky import get_reusable_executor
 
 from ssread.apply.chunks import Chunk, Rows, chunks_of
 from ssread.apply.output_tables import Part
 from ssread.apply.trained_model import TrainedModel
+from ssread.common.files import temporary_folder
 from ssread.common.workers import as_worker, one_thread
 from ssread.data.skipped import check_on_error, list_rows
-from ssread.errors import BadRowsError
-from ssread.evaluate.placement import check_workers
+from ssread.errors import BadRowsError, InputError
+from ssread.evaluate.placement import check_placement
 
-__all__ = ["MakeTable", "Model", "as_model", "stream"]
+__all__ = ["MakeTable", "Model", "as_model", "read_by_workers", "stream"]
 
 #: Makes a table with a row for every row of a chunk.
 MakeTable = Callable[[TrainedModel, Rows], pyarrow.Table]
@@ -41,6 +42,7 @@ def stream(
     workers: int | None = None,
     on_error: str = "skip",
     keep_columns: bool = False,
+    device: str = "auto",
     **options: Any,
 ) -> Iterator[Part]:
     """Yields a table for every chunk of the data, in order; the whole is never in memory.
@@ -52,10 +54,12 @@ def stream(
         workers: Worker processes, by default one per core; a few thousand rows are processed without any.
         on_error: ``"skip"``: a row that cannot be used has a problem in its table; ``"raise"``: it raises an error.
         keep_columns: Whether to pass all columns of a table of molecules on.
+        device: ``cpu``: every worker process reads rows and evaluates the model; ``cuda``: workers read rows, this
+            process evaluates the model on the GPU; ``auto``: the GPU, if there is one, unless rows are few.
         options: Where to find things in the data: ``smiles`` and ``id`` columns.
     """
     check_on_error(on_error)
-    for part in _parts(model, data, make_table, workers, keep_columns, options):
+    for part in _parts(model, data, make_table, workers, keep_columns, device, options):
         if part.skipped and on_error == "raise":
             source = f"{data}: " if isinstance(data, str | os.PathLike) else ""
             count = "one row" if len(part.skipped) == 1 else f"{len(part.skipped)} rows"
@@ -64,30 +68,71 @@ def stream(
 
 
 def _parts(
-    model: Model, data: Any, make_table: MakeTable, workers: int | None, keep_columns: bool, options: dict[str, Any]
+    model: Model,
+    data: Any,
+    make_table: MakeTable,
+    workers: int | None,
+    keep_columns: bool,
+    device: str,
+    options: dict[str, Any],
 ) -> Iterator[Part]:
-    check_workers(workers)
+    check_placement(device, workers)
     trained = as_model(model)
     chunks = chunks_of(trained.features, data, keep_columns=keep_columns, **options)
     first = list(islice(chunks, FEW_CHUNKS + 1))
-    count = workers or cpu_count()
-    if len(first) <= FEW_CHUNKS or count == 1:
-        with one_thread():
-            for chunk in chain(first, chunks):
+    few, count = len(first) <= FEW_CHUNKS, workers or cpu_count()
+    trained = trained.on(_device(device, few, trained))
+    every = chain(first, chunks)
+    with one_thread():
+        if few or count == 1:
+            for chunk in every:
                 yield _make_part(trained, chunk, make_table)
-        return
-    with _saved(model) as folder:
-        executor = get_reusable_executor(max_workers=count, env={"OMP_NUM_THREADS": "1"})
-        pending: deque[Any] = deque()  # bounds the memory, however fast the workers are
-        try:
-            for chunk in chain(first, chunks):
-                pending.append(executor.submit(_make_part_in_worker, folder, chunk, make_table, os.getpid()))
-                if len(pending) > 2 * count:
-                    yield pending.popleft().result()
-            while pending:
+        elif trained.device.type == "cpu":
+            with _saved(model) as folder:
+                yield from _in_workers(_make_part_in_worker, ((folder, chunk, make_table) for chunk in every), count)
+        else:
+            with _saved(model) as folder:
+                yield from read_by_workers(trained, folder, every, make_table, count)
+
+
+def read_by_workers(
+    model: TrainedModel, folder: Path, chunks: Iterable[Chunk], make_table: MakeTable, workers: int
+) -> Iterator[Part]:
+    """Yields the table of every chunk, in order: worker processes read the rows, the model computes here.
+
+    Args:
+        model: The model, on the device that computes.
+        folder: The folder of the same model.
+        chunks: The chunks.
+        make_table: Makes the table of a chunk.
+        workers: The number of worker processes.
+    """
+    for rows in _in_workers(_read_in_worker, ((folder, chunk) for chunk in chunks), workers):
+        yield Part(make_table(model, rows), rows.skipped)
+
+
+def _in_workers(work: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], count: int) -> Iterator[Any]:
+    """Yields what ``work(*task, parent)`` returns for every task, in order."""
+    executor = get_reusable_executor(max_workers=count, env={"OMP_NUM_THREADS": "1"})
+    pending: deque[Any] = deque()  # bounds the memory, however fast the workers are
+    try:
+        for task in tasks:
+            pending.append(executor.submit(work, *task, os.getpid()))
+            if len(pending) > 2 * count:
                 yield pending.popleft().result()
-        finally:
-            executor.shutdown(kill_workers=bool(pending))
+        while pending:
+            yield pending.popleft().result()
+    finally:
+        executor.shutdown(kill_workers=bool(pending))
+
+
+def _device(device: str, few: bool, model: TrainedModel) -> str | torch.device:
+    """Where a model computes; a few rows are done before a GPU is ready."""
+    if device == "auto":
+        return model.device if few or not torch.cuda.is_available() else "cuda"
+    if device != "cpu" and not torch.cuda.is_available():
+        raise InputError(f"There is no GPU that torch can use for --device {device}; use cpu.")
+    return device
 
 
 def as_model(model: Model) -> TrainedModel:
@@ -101,14 +146,19 @@ def _saved(model: Model) -> Iterator[Path]:
     if not isinstance(model, TrainedModel):
         yield Path(model)
         return
-    with tempfile.TemporaryDirectory(prefix="ssread-") as folder:
-        model.save(Path(folder) / "model")
-        yield Path(folder) / "model"
+    with temporary_folder() as folder:
+        model.save(folder / "model")
+        yield folder / "model"
 
 
 def _make_part(model: TrainedModel, chunk: Chunk, make_table: MakeTable) -> Part:
     rows = chunk.read(model.features)
     return Part(make_table(model, rows), rows.skipped)
+
+
+def _read_in_worker(folder: Path, chunk: Chunk, parent: int) -> Rows:
+    as_worker(parent)
+    return chunk.read(_loaded(folder).features)
 
 
 def _make_part_in_worker(folder: Path, chunk: Chunk, make_table: MakeTable, parent: int) -> Part:

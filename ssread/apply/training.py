@@ -1,16 +1,14 @@
 """``ssread train``: from a file of labelled graphs to a model's folder."""
 
 import dataclasses
-import json
 import os
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
-from filelock import FileLock, Timeout
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -18,25 +16,23 @@ from ssread.apply.checks import check_training
 from ssread.apply.features import Features
 from ssread.apply.final_training import HELD_OUT, hold_out, train_members
 from ssread.apply.graph_inputs import read_usable
-from ssread.apply.model_choice import Choice, choose
-from ssread.apply.quality import calibration_of, compare_methods, out_of_fold
+from ssread.apply.model_choice import Choice, choose, structure_blind
+from ssread.apply.quality import FoldPredictions, calibration_of, compare_methods, out_of_fold
 from ssread.apply.reading_notes import reading_notes
 from ssread.apply.reference import Reference
-from ssread.apply.search import BUDGET, candidates, num_candidates, num_trainings
+from ssread.apply.search import Budget, Candidate, candidates, num_candidates, num_trainings
 from ssread.apply.trained_model import TrainedModel
-from ssread.apply.usual_methods import FOREST, GUESS, forest, guess
-from ssread.common.files import make_folder, refuse_existing, write_text
-from ssread.common.plain_json import canonical_json
+from ssread.apply.usual_methods import FOREST, GUESS, STRUCTURE_BLIND, forest, guess
+from ssread.apply.work_folder import work_folder
 from ssread.common.versions import versions
 from ssread.data.cross_validation import folds_of, num_file_folds, with_split
 from ssread.data.duplicates import find_copies
 from ssread.data.graphset import GraphSet
 from ssread.data.split_names import RANDOM
-from ssread.data.splits import Fold
-from ssread.errors import InputError, WriteError
+from ssread.errors import InputError
 from ssread.evaluate.keys import fingerprint
 from ssread.evaluate.progress import TrainingProgress
-from ssread.evaluate.runners import make_runner
+from ssread.evaluate.runners import CPURunner, make_runner
 from ssread.evaluate.store import Store
 from ssread.metrics import METRICS, check_metric, default_metric
 from ssread.models.factory import model_for
@@ -47,6 +43,7 @@ __all__ = ["describe_data", "make_training", "train"]
 
 FOLDS, QUICK_FOLDS = 5, 3
 QUICK_EPOCHS = 40
+FIRST = 4  # candidates whose trainings tell how long one takes: the usual settings of both architectures and readouts
 SMALL = 2000  # graphs; a smaller set gets smaller batches, so that an epoch has enough steps
 LARGE = 4000  # graphs; a larger set gets fewer epochs, so that the number of steps stays the same
 FEWEST_EPOCHS = 50
@@ -64,11 +61,13 @@ def train(
     readout: str | None = None,
     aggr: str | None = None,
     positions: int | None = None,
+    position_hops: int | None = None,
     ensemble: int = 1,
     balanced: bool = False,
+    keep_molecules: bool = True,
     metric: str | None = None,
     split: str = RANDOM,
-    budget: int | None = None,
+    budget: str | int | None = None,
     epochs: int | None = None,
     folds: int | None = None,
     seed: int = 0,
@@ -95,12 +94,18 @@ def train(
         readout: ``ssread`` or ``global``, by default either.
         aggr: The aggregation, ``max+mean`` for several; by default the architecture's own.
         positions: The number of structural positions K of SSRead, by default 2, 4 or 8.
+        position_hops: SSRead's positions from the structure within so many hops, the same in every training, instead of
+            learnt ones (:func:`ssread.models.make_model`); by default learnt ones.
         ensemble: The number of members; their seeds and held-out tenths differ.
         balanced: Whether every class has the same weight, however many graphs it has.
+        keep_molecules: Whether the folder keeps names, labels and structures of up to 1000 training graphs, to show
+            which are nearest to a new one, and ``out_of_fold.csv``. Vectors, to tell distances, are kept anyway.
         metric: What chooses the model and the epoch (:data:`ssread.metrics.METRICS`); by default what fits the task,
             and not accuracy where one class has most of the graphs.
         split: How folds are drawn: see :func:`ssread.data.cross_validation.with_split`.
-        budget: The number of trainings for the search, by default 30.
+        budget: How much the search may take: a number of trainings, by default 30, or a time such as ``"10min"`` or
+            ``"1h"``. The time is about that of the search, without the final training: how many trainings it allows
+            for follows from the first ones.
         epochs: The most epochs of a training, by default 150, and fewer for more than 4,000 graphs.
         folds: Folds of the cross-validation, by default 5; never more than the smallest class has graphs.
         seed: Seed of everything random.
@@ -118,6 +123,7 @@ def train(
         readout=readout,
         aggr=aggr,
         positions=positions,
+        position_hops=position_hops,
         ensemble=ensemble,
         epochs=epochs,
         metric=metric,
@@ -134,15 +140,18 @@ def train(
     num_folds = _num_folds(graphs, folds or (QUICK_FOLDS if quick else FOLDS))
     parts = folds_of(graphs, split, num_folds, seed)  # these raise before there is an unfinished training
     hold_out(graphs, HELD_OUT, seed)
-    count = 1 if quick else num_candidates(BUDGET if budget is None else budget, num_folds)
-    tried = candidates(
-        count,
+    spend = Budget.parse(budget)
+    draw = partial(
+        candidates,
         arch=arch,
         readout=readout,
         aggr=aggr.split("+") if aggr and "+" in aggr else aggr,
         positions=positions,
+        position_hops=position_hops,
         seed=seed,
     )
+    timed = spend.minutes is not None and not quick
+    tried = draw(1 if quick else FIRST if timed else num_candidates(spend.num_trainings(0), num_folds))
     with torch.device("meta"):  # a wrong name raises before any work
         for candidate in tried:
             model_for(graphs, **candidate.model)
@@ -157,14 +166,28 @@ def train(
     copies = find_copies(graphs)
     for text in (f"{graphs!r}, on {runner!r}", *reading_notes(graphs, copies, out)):
         say(text)
-    say(
-        f"Task: {graphs.task}; {METRICS[metric].about} ({metric}) decides. Candidates: {len(tried)}, in "
-        f"{num_trainings(len(tried), num_folds)} trainings on {num_folds} folds ({split})."
-    )
+    say(f"Task: {graphs.task}; {METRICS[metric].about} ({metric}) decides.")
+
+    def say_search(tried: Sequence[Candidate]) -> None:
+        allowed = "" if quick else f"Budget: {spend}. "
+        number = num_trainings(len(tried), num_folds)
+        say(f"{allowed}Candidates: {len(tried)}, in {number} trainings on {num_folds} folds ({split}).")
+
+    def extend(seconds: float) -> Sequence[Candidate]:
+        at_once = runner.workers if isinstance(runner, CPURunner) else 1
+        found = draw(max(FIRST, num_candidates(spend.num_trainings(seconds / at_once), num_folds)))
+        say_search(found)
+        return found
+
+    if timed:
+        say(f"Budget: {spend}. The first {len(tried)} trainings tell how many it allows for.")
+    else:
+        say_search(tried)
     settings = {
         "data": fingerprint(graphs),
         "task": graphs.task,
         "split": split,
+        "budget": str(spend),
         "candidates": [dataclasses.asdict(candidate) for candidate in tried],
         "training": dataclasses.asdict(training),
         "folds": num_folds,
@@ -174,21 +197,21 @@ def train(
         "device": runner.device,
         "versions": versions(),
     }
-    with _work_folder(out, settings) as work:
+    with work_folder(out, settings) as work:
+        shared: dict[str, Any] = {"folds": num_folds, "seed": seed, "balanced": balanced, "split": split}
         with Store(work / "results.sqlite") as store, TrainingProgress("cross-validation", console, metric) as live:
-            choice = choose(
-                graphs,
-                tried,
-                training,
-                folds=num_folds,
-                seed=seed,
-                balanced=balanced,
-                split=split,
-                runner=runner,
-                store=store,
-                watch=live.watch,
-            )
-        choice.cross_validation["usual"] = _usual_methods(graphs, parts, choice, metric, seed, workers)
+            shared |= {"runner": runner, "store": store}
+            extended = extend if timed else None
+            choice = choose(graphs, tried, training, **shared, watch=live.watch, extend=extended)
+            usual = {GUESS: guess(graphs, parts)}
+            if "smiles" in graphs.graph_texts:
+                usual[FOREST] = forest(graphs, parts, seed, workers)
+            elif blind := structure_blind(graphs, training, **shared):
+                usual[STRUCTURE_BLIND] = blind
+        choice.cross_validation["budget"] = "" if quick else str(spend)
+        choice.cross_validation["usual"] = [
+            {"name": name, **compare_methods(metric, found, choice.folds)} for name, found in usual.items()
+        ]
         training = dataclasses.replace(training, learning_rate=choice.candidate.learning_rate)
         runs = [Run(choice.candidate.model, seed + number, 0, 1, balanced=balanced) for number in range(ensemble)]
         with _progress(console, ensemble, training.epochs) as progress:
@@ -213,12 +236,26 @@ def train(
             Features.of(graphs, options),
             summary,
             graphs.task,
-            calibration_of(graphs, choice.folds),
         )
-        trained.reference = Reference.of(trained, graphs, seed)
+        trained.match_members(graphs)
+        trained.calibration = calibration_of(graphs, choice.folds, _held_out_predictions(graphs, trained, runs))
+        reference = Reference.of(trained, graphs, seed)
+        trained.reference = reference if keep_molecules else reference.without_texts()
         trained.summary |= describe(trained, graphs)
-        trained.save(out, {OUT_OF_FOLD: out_of_fold(graphs, choice.folds).to_csv(index=False)})
+        tested = {OUT_OF_FOLD: out_of_fold(graphs, choice.folds).to_csv(index=False)} if keep_molecules else {}
+        trained.save(out, tested)
     return trained
+
+
+def _held_out_predictions(graphs: GraphSet, trained: TrainedModel, runs: Sequence[Run]) -> list[FoldPredictions]:
+    """What every member predicts of the graphs that were held out of its training."""
+    assert graphs.y is not None
+    found = []
+    for model, run in zip(trained.models, runs, strict=True):
+        ids = hold_out(graphs, HELD_OUT, run.seed).validation
+        alone = TrainedModel([model], trained.output_names, trained.features, task=graphs.task)
+        found.append(FoldPredictions(ids.numpy(), graphs.y[ids].numpy(), alone.predictions(graphs[ids]).numpy()))
+    return found
 
 
 def make_training(
@@ -230,16 +267,6 @@ def make_training(
     most = epochs or (QUICK_EPOCHS if quick else usual)
     batch_size = 32 if len(graphs) < SMALL else 128
     return dataclasses.replace(recipe, epochs=most, patience=most, batch_size=batch_size, selection=metric)
-
-
-def _usual_methods(
-    graphs: GraphSet, folds: Sequence[Fold], choice: Choice, metric: str, seed: int, workers: int | None
-) -> list[dict[str, Any]]:
-    """How good usual methods are under the same folds: a forest on fingerprints of molecules, and always guessing."""
-    found = [{"name": GUESS, **compare_methods(metric, guess(graphs, folds), choice.folds)}]
-    if "smiles" in graphs.graph_texts:
-        found.append({"name": FOREST, **compare_methods(metric, forest(graphs, folds, seed, workers), choice.folds)})
-    return found
 
 
 def describe_data(graphs: GraphSet) -> dict[str, Any]:
@@ -270,45 +297,6 @@ def _num_folds(graphs: GraphSet, wanted: int) -> int:
         return from_file
     counts = [count for count in graphs.statistics()["class_counts"].values() if count > 0]
     return max(2, min([wanted, *counts]))
-
-
-@contextmanager
-def _work_folder(out: Path, settings: dict[str, Any]) -> Iterator[Path]:
-    """The folder next to ``out`` that an unfinished training is kept in, locked for one process; removed at the end."""
-    refuse_existing(out)
-    work = make_folder(out.with_name(f"{out.name}.training"))
-    lock = FileLock(work / "lock", timeout=0)
-    try:
-        lock.acquire()
-    except Timeout:
-        raise InputError(f"Another training into {out} is running: wait for it, or choose another name.") from None
-    except OSError as error:
-        raise WriteError(f"{work} cannot be written: {error.strerror or error}.") from None
-    try:
-        refuse_existing(out)
-        _check_settings(work / "settings.json", settings)
-        yield work
-        shutil.rmtree(work, ignore_errors=True)
-    finally:
-        lock.release()
-
-
-def _check_settings(path: Path, settings: dict[str, Any]) -> None:
-    """Writes the settings of a new training; raises an ``InputError`` if those of an unfinished one differ."""
-    text = canonical_json(settings)
-    if not path.is_file():
-        write_text(path, text)
-        return
-    try:
-        before, now = json.loads(path.read_text(encoding="utf-8")), json.loads(text)
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path} is damaged ({error}): remove {path.parent} to start again.") from None
-    if before != now:
-        differing = ", ".join(key for key in now if before.get(key) != now[key])
-        raise InputError(
-            f"{path.parent} holds an unfinished training with other settings ({differing}): repeat that command, or "
-            "remove the folder to start again."
-        )
 
 
 @contextmanager

@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from joblib import cpu_count
 
 from ssread.apply.quality import FoldPredictions
+from ssread.data.graph_features import morgan_fingerprints
 from ssread.data.graphset import GraphSet
 from ssread.data.splits import Fold
 from ssread.data.task_names import CLASSIFICATION, REGRESSION
 
-__all__ = ["FOREST", "GUESS", "forest", "guess", "morgan_fingerprints"]
+__all__ = ["FOREST", "GUESS", "STRUCTURE_BLIND", "forest", "guess"]
 
 #: Names in cards.
 FOREST, GUESS = "random forest on Morgan fingerprints", "always the same answer"
+STRUCTURE_BLIND = "model without edges (MLP on node features)"
 
-#: Radius and length of the fingerprints, and trees of the forest.
-RADIUS, BITS, TREES = 2, 2048, 300
-
-
-def morgan_fingerprints(smiles: Sequence[str]) -> np.ndarray:
-    """Returns Morgan fingerprints [n, 2048] of molecules that RDKit has read before."""
-    from rdkit import Chem
-    from rdkit.Chem.rdFingerprintGenerator import GetMorganGenerator
-
-    generator = GetMorganGenerator(radius=RADIUS, fpSize=BITS)
-    return np.stack([generator.GetFingerprintAsNumPy(Chem.MolFromSmiles(text)) for text in smiles])
+#: Trees of the forest.
+TREES = 300
 
 
 def forest(graphs: GraphSet, folds: Sequence[Fold], seed: int, workers: int | None = None) -> list[FoldPredictions]:
@@ -37,7 +31,7 @@ def forest(graphs: GraphSet, folds: Sequence[Fold], seed: int, workers: int | No
     """
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-    x, y = morgan_fingerprints(graphs.graph_texts["smiles"]), _targets(graphs)
+    x, y = morgan_fingerprints(_molecules(graphs)), _targets(graphs)
     kind = RandomForestRegressor if graphs.task == REGRESSION else RandomForestClassifier
     found = []
     for fold in folds:
@@ -70,6 +64,13 @@ def guess(graphs: GraphSet, folds: Sequence[Fold]) -> list[FoldPredictions]:
             answer = np.nansum(train, axis=0) / np.maximum(1, (~np.isnan(train)).sum(axis=0))
         found.append(FoldPredictions(test, y[test], np.tile(answer, (len(test), 1))))
     return found
+
+
+def _molecules(graphs: GraphSet) -> list[Any]:
+    from rdkit import Chem, rdBase
+
+    with rdBase.BlockLogs():  # they were read before, and what there was to say was said
+        return [Chem.MolFromSmiles(text) for text in graphs.graph_texts["smiles"]]
 
 
 def _targets(graphs: GraphSet) -> np.ndarray:

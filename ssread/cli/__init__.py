@@ -4,7 +4,7 @@ Importing torch takes seconds. So a command first checks its options, with funct
 then imports what does the work: help and refusals come at once.
 """
 
-from ssread.cli import compare, explain, listing, own_data, reproduce
+from ssread.cli import compare, explain, listing, own_data, reproduce, serve
 from ssread.cli.app import app
 
-__all__ = ["app", "compare", "explain", "listing", "own_data", "reproduce"]
+__all__ = ["app", "compare", "explain", "listing", "own_data", "reproduce", "serve"]

@@ -13,8 +13,21 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+#: What wrong options raise; typer has a click of its own, or uses the installed one.
+_ClickException: type[Exception] = typer.BadParameter.__mro__[2]  # a BadParameter is a UsageError, which is one
+
+
 class _Commands(TyperGroup):
-    """Prints the sentence of an ``InputError`` alone, without a traceback, with options as they are typed."""
+    """Prints the sentence of an ``InputError`` alone, without a traceback, with options as they are typed.
+
+    ``--debug`` may stand anywhere among the options.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        options = args[: args.index("--")] if "--" in args else args
+        if "--debug" in options[1:]:
+            args = ["--debug", *(word for word in options if word != "--debug"), *args[len(options) :]]
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -25,8 +38,15 @@ class _Commands(TyperGroup):
                 text = f"{error.found} Correct them, or leave out --strict."
             command = self.get_command(ctx, ctx.invoked_subcommand or "")
             names = [parameter.name for parameter in command.params] if command else []
-            typer.echo(f"Error: {_as_typed(text, names)}", err=True)
+            text = _as_typed(text, names).encode(errors="backslashreplace").decode()  # a name may be half a surrogate
+            typer.echo(f"Error: {text}", err=True)
             raise typer.Exit(1) from None
+        except (_ClickException, typer.Exit, typer.Abort, BrokenPipeError):
+            raise
+        except Exception as error:
+            from ssread.cli.last_net import end
+
+            raise end(error, debug=bool(ctx.params.get("debug"))) from None
 
 
 def _as_typed(text: str, names: list[str]) -> str:
@@ -34,11 +54,14 @@ def _as_typed(text: str, names: list[str]) -> str:
 
     >>> _as_typed("There is no column 'X' (smiles='X').", ["smiles"])
     "There is no column 'X' (--smiles 'X')."
+    >>> _as_typed("folds must be 2 or more, but 1 was given.", ["folds"])
+    '--folds must be 2 or more, but 1 was given.'
     """
     if not names:
         return text
     any_name = "|".join(map(re.escape, names))
     text = re.sub(rf"There is no option '({any_name})':", r"There is no option --\1 for this data:", text)
+    text = re.sub(rf"^({any_name})(?= (?:must|cannot|is a share)\b)", r"--\1", text)
     return re.sub(rf"\b({any_name})=(?=['\d])", r"--\1 ", text)
 
 
@@ -63,6 +86,7 @@ def _main(  # with it, the name of a command is needed even where there is only 
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an unforeseen error.")] = False,
 ) -> None:
     pass
 

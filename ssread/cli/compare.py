@@ -13,12 +13,14 @@ from ssread.cli.options import (
     LABEL,
     ON,
     OUT,
+    POSITION_HOPS,
     RECIPE,
     SEEDS,
     SMILES,
     SPLIT,
     STRICT,
     WORKERS,
+    number_or_word,
     on_error,
 )
 
@@ -43,6 +45,7 @@ def compare(
         ),
     ] = None,
     gamma: Annotated[float | None, typer.Option(help="Smoothing of the alignment loss. (default: 0.01)")] = None,
+    position_hops: POSITION_HOPS = None,
     dropout: Annotated[
         str | None,
         typer.Option(
@@ -118,14 +121,16 @@ def compare(
     from ssread.evaluate.experiment import experiments_of
     from ssread.evaluate.placement import check_placement
 
-    flags = {"arch": arch, "aggr": aggr, "positions": positions, "gamma": gamma, "dropout": dropout, "folds": folds}
+    flags = {"arch": arch, "aggr": aggr, "positions": number_or_word(positions), "gamma": gamma}
+    flags |= {"position_hops": position_hops}
+    flags |= {"dropout": number_or_word(dropout), "folds": folds}
     flags |= {"seeds": seeds, "epochs": epochs, "learn": learn, "task": task, "metric": metric, "split": split}
     flags |= {"recipe": recipe, "margin": margin}
     settings: dict[str, Any] = {}
     if config is not None:
-        from ssread.commands.settings_file import read_settings
+        from ssread.commands.settings_file import COMPARISON, read_settings
 
-        settings = read_settings(config)
+        settings = read_settings(config, COMPARISON)
     reading = {"smiles": smiles, "label": label, "degree": degree or None}
     data = {**settings.pop("data", {}), **{name: value for name, value in reading.items() if value is not None}}
     bad_rows = on_error(strict, data)

@@ -35,3 +35,23 @@ def models(
         }
     title = f"Models (paper: Table II; parameters for {dataset or 'MUTAG'} with either readout, K = 4)"
     wide_console(140).print(as_table(describe_all(**sizes), title))
+
+
+@app.command()
+def schema(
+    name: Annotated[
+        str,
+        typer.Argument(help="compare or train: their settings files; model, graph-set, run, training: what is kept."),
+    ],
+) -> None:
+    """Print what a settings file, or another description, may hold, as JSON Schema for editors and programs.
+
+    Example:
+
+    - ssread schema compare > compare.schema.json
+    """
+    import json
+
+    from ssread.commands.schemas import json_schema
+
+    typer.echo(json.dumps(json_schema(name), indent=2))

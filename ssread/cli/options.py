@@ -14,6 +14,7 @@ __all__ = [
     "MODEL",
     "ON",
     "OUT",
+    "POSITION_HOPS",
     "RECIPE",
     "SEEDS",
     "SMILES",
@@ -43,6 +44,13 @@ LABEL = Annotated[
 MODEL = Annotated[Path, typer.Argument(help="The folder of a model, as ssread train writes it.")]
 ON = Annotated[str, typer.Option(help="Where trainings run: here, ray, or ray://host:port.")]
 OUT = Annotated[Path, typer.Option(help="Folder for the results; a command that is run again continues from there.")]
+POSITION_HOPS = Annotated[
+    int | None,
+    typer.Option(
+        help="Take SSRead's positions from the structure within so many hops, the same in every training, by k-means. "
+        "(default: learnt positions)"
+    ),
+]
 RECIPE = Annotated[
     str | None,
     typer.Option(help="How models are built and trained: fair, paper or public (docs/recipes.md). (default: fair)"),
@@ -66,8 +74,22 @@ STRICT = Annotated[
     bool, typer.Option("--strict", help="Stop at a row that cannot be used, instead of leaving such rows out.")
 ]
 WORKERS = Annotated[
-    int | None, typer.Option(help="Number of worker processes. (default: one per core; up to 3 on a GPU)")
+    int | None, typer.Option(help="Number of worker processes. (default: one per core; up to 4 for each GPU)")
 ]
+
+
+def number_or_word(text: str | None) -> int | float | str | None:
+    """What a settings file would hold for an option that takes a number or a word.
+
+    >>> number_or_word("8"), number_or_word("0.5"), number_or_word("auto")
+    (8, 0.5, 'auto')
+    """
+    for kind in (int, float):
+        try:
+            return kind(text or "")
+        except ValueError:
+            continue
+    return text
 
 
 def on_error(strict: bool, settings: dict[str, Any] | None = None) -> str:

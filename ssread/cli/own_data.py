@@ -8,8 +8,15 @@ from typing import Annotated, Any
 import typer
 
 from ssread.cli.app import app
-from ssread.cli.options import DEVICE, ID, LABEL, MODEL, SMILES, SPLIT, STRICT, TASK, WORKERS, on_error
+from ssread.cli.options import DEVICE, ID, LABEL, MODEL, POSITION_HOPS, SMILES, SPLIT, STRICT, TASK, WORKERS, on_error
+from ssread.errors import InputError
 
+SCREEN_ON = Annotated[str, typer.Option("--on", help="For a folder of parts: here, ray, or ray://host:port.")]
+TOP = Annotated[int | None, typer.Option(min=1, help="For a folder of parts: keep only the best so many rows.")]
+BY = Annotated[
+    str | None,
+    typer.Option(help="Column that --top goes by, the largest first. (default: the first probability or number)"),
+]
 DATA = Annotated[
     str,
     typer.Argument(help="A file of molecules, a folder of graphs, a TU dataset by name, or a .safetensors file."),
@@ -35,6 +42,15 @@ def train(
     positions: Annotated[
         int | None, typer.Option(help="Number of structural positions K of SSRead. (default: the best of 2, 4 and 8)")
     ] = None,
+    position_hops: POSITION_HOPS = None,
+    with_features: Annotated[
+        str | None,
+        typer.Option(
+            "--with",
+            help="Features of whole graphs that join the model: descriptors (RDKit's), fingerprints (Morgan's), "
+            "columns of numbers by name, or several with commas between. (default: none)",
+        ),
+    ] = None,
     task: TASK = None,
     metric: Annotated[
         str | None,
@@ -43,12 +59,20 @@ def train(
     split: SPLIT = None,
     folds: Annotated[int | None, typer.Option(help="Number of cross-validation folds. (default: 5)")] = None,
     budget: Annotated[
-        int | None, typer.Option(help="Number of trainings for the search for the best settings. (default: 30)")
+        str | None,
+        typer.Option(help="How much the search for the best settings may take: trainings, or a time. (default: 30)"),
     ] = None,
     ensemble: Annotated[int, typer.Option(help="Number of models that vote.")] = 1,
     balanced: Annotated[
         bool, typer.Option("--balanced", help="Give every class the same weight, whatever its size.")
     ] = False,
+    keep_molecules: Annotated[
+        bool,
+        typer.Option(
+            "--keep-molecules/--no-keep-molecules",
+            help="Keep names, labels and structures of up to 1000 training graphs in the folder, to show the nearest.",
+        ),
+    ] = True,
     strict: STRICT = False,
     epochs: Annotated[int | None, typer.Option(help="Maximum number of epochs. (default: 150)")] = None,
     seed: Annotated[int, typer.Option(help="Seed of all random numbers.")] = 0,
@@ -71,7 +95,9 @@ def train(
 
     - ssread train tox21.csv --label NR-AR,NR-AhR,SR-p53 --split scaffold -o model
 
-    - ssread train esol.csv --label solubility --task regression -o model
+    - ssread train esol.csv --label solubility --task regression --with descriptors -o model
+
+    - ssread train assay.csv -o model --budget 10min
 
     - ssread train assay.csv -o model --quick --ensemble 5 --balanced
     """
@@ -81,12 +107,13 @@ def train(
     from ssread.data.split_names import RANDOM
     from ssread.data.task_names import check_task
 
-    options = _given(smiles=smiles, label=label, task=task)
+    options = _given(smiles=smiles, label=label, task=task, graph_features=with_features)
     if config is not None:
-        from ssread.commands.settings_file import read_settings
+        from ssread.commands.settings_file import READING, read_settings
 
-        options = {**read_settings(config), **options}
+        options = {**read_settings(config, READING), **options}
     settings: dict[str, Any] = {"arch": arch, "readout": readout, "aggr": aggr, "positions": positions}
+    settings |= {"position_hops": position_hops}
     settings |= {"ensemble": ensemble, "epochs": epochs, "metric": metric, "split": split or RANDOM, "budget": budget}
     settings |= {"folds": folds, "device": device, "workers": workers}
     check_training(out, **settings)
@@ -100,9 +127,10 @@ def train(
             out,
             quick=quick,
             balanced=balanced,
+            keep_molecules=keep_molecules,
             seed=seed,
             on_error=on_error(strict, options),
-            describe=lambda model, graphs: {"positions": describe_positions(model, graphs)},
+            describe=describe_positions,
             **settings,
             **options,
         )
@@ -120,15 +148,25 @@ def train(
 def predict(
     model: MODEL,
     data: DATA,
-    out: Annotated[Path, typer.Option("--out", "-o", help="File to write: .csv or .parquet.")],
+    out: Annotated[
+        Path,
+        typer.Option("--out", "-o", help="File to write, .csv or .parquet, or a folder of parts."),
+    ],
     smiles: SMILES = None,
     id: ID = None,
     coverage: Annotated[
         float | None,
         typer.Option(help="Add sets of classes, or intervals, that hold the truth this often: 0.9. (default: none)"),
     ] = None,
+    contributions: Annotated[
+        bool, typer.Option("--contributions", help="Add what every structural position adds to the prediction.")
+    ] = False,
     strict: STRICT = False,
+    device: DEVICE = "auto",
     workers: WORKERS = None,
+    on: SCREEN_ON = "here",
+    top: TOP = None,
+    by: BY = None,
 ) -> None:
     """Predict new graphs: classes, labels or numbers, how sure they are, and the share of every position.
 
@@ -136,19 +174,38 @@ def predict(
     where a graph is larger than all training graphs, the column problem why a row could not be used; such rows are also
     listed in NAME.skipped.csv beside the output. Files of molecules may be larger than memory.
 
+    An output without an ending is a folder of Parquet parts with a manifest, for libraries: DATA is then a folder of
+    molecule files, a pattern or a file, and the same command continues where an earlier one was stopped.
+
     Examples:
 
     - ssread predict model new.csv -o predictions.csv
 
-    - ssread predict model new.csv -o predictions.csv --coverage 0.9
+    - ssread predict model "library/*.smi.gz" -o screened --top 10000 --on ray
+
+    - ssread predict model new.csv -o predictions.csv --coverage 0.9 --contributions
     """
     from ssread import apply
     from ssread.apply.checks import TABLES, check_use
 
-    check_use(model, out, TABLES, workers, coverage)
+    if _is_folder(out, on, top):
+        more: dict[str, Any] = {"coverage": coverage, "contributions": contributions, "top": top, "by": by}
+        _screen("predict", model, data, out, smiles, id, strict, device, workers, on, **more)
+        return
+    check_use(model, out, TABLES, workers, coverage, device)
     options = _given(smiles=smiles, id=id, on_error=on_error(strict))
     with _rows("predicted") as progress:
-        written = apply.predict(model, data, out, coverage=coverage, workers=workers, progress=progress, **options)
+        written = apply.predict(
+            model,
+            data,
+            out,
+            coverage=coverage,
+            contributions=contributions,
+            workers=workers,
+            device=device,
+            progress=progress,
+            **options,
+        )
     _tell(written, "prediction")
 
 
@@ -156,13 +213,19 @@ def predict(
 def embed(
     model: MODEL,
     data: DATA,
-    out: Annotated[Path, typer.Option("--out", "-o", help="File to write: .parquet, .npy or .csv.")],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="File to write, .parquet, .npy or .csv, or a folder of parts.")
+    ],
     smiles: SMILES = None,
     id: ID = None,
     strict: STRICT = False,
+    device: DEVICE = "auto",
     workers: WORKERS = None,
+    on: SCREEN_ON = "here",
 ) -> None:
     """Compute the graph vectors of new graphs. Rows that cannot be used are listed in NAME.skipped.csv.
+
+    An output without an ending is a folder of Parquet parts, as for ssread predict.
 
     Example:
 
@@ -171,10 +234,13 @@ def embed(
     from ssread import apply
     from ssread.apply.checks import VECTORS, check_use
 
-    check_use(model, out, VECTORS, workers)
+    if _is_folder(out, on, None):
+        _screen("embed", model, data, out, smiles, id, strict, device, workers, on)
+        return
+    check_use(model, out, VECTORS, workers, device=device)
     with _rows("embedded") as progress:
         options = _given(smiles=smiles, id=id, on_error=on_error(strict))
-        written = apply.embed(model, data, out, workers=workers, progress=progress, **options)
+        written = apply.embed(model, data, out, workers=workers, device=device, progress=progress, **options)
     _tell(written, "vector")
 
 
@@ -199,6 +265,50 @@ def export(
     export_path(model, format, out)
     read_config(model)
     typer.echo(f"Wrote {apply.export(model, format, out)}; its output was compared with ours.")
+
+
+def _is_folder(out: Path, on: str, top: int | None) -> bool:
+    """Whether the output is a folder of parts; some options need one."""
+    if not out.suffix:
+        return True
+    if on != "here" or top is not None:
+        raise InputError(f"--on and --top write a folder of parts: choose a name without an ending instead of {out}.")
+    return False
+
+
+def _screen(
+    what: str,
+    model: Path,
+    data: str,
+    out: Path,
+    smiles: str | None,
+    id: str | None,
+    strict: bool,
+    device: str,
+    workers: int | None,
+    on: str,
+    **more: Any,
+) -> None:
+    """Writes a folder of parts, and says what is in it."""
+    if strict:
+        raise InputError(f"--strict needs a file as output, not {out}: in a folder, skipped.csv lists the bad rows.")
+    from ssread.apply.checks import check_coverage
+    from ssread.apply.model_folder import read_config
+    from ssread.evaluate.placement import check_placement
+
+    check_placement(device, workers, on)
+    if device not in ("auto", "cpu"):
+        raise InputError(f"A folder of parts is written by cores: leave --device {device} out, or write a file.")
+    check_coverage(more.get("coverage"), calibrated=read_config(model).get("calibration") is not None)
+    from ssread.apply.screening import screen
+
+    with _rows("done") as progress:
+        options = _given(smiles=smiles, id=id, **more)
+        done = screen(model, data, out, what=what, workers=workers, on=on, progress=progress, **options)
+    found = f", {done.found} of them found from before" if done.found else ""
+    typer.echo(f"Wrote {done.folder}: {done.rows} rows in {done.parts} parts{found}; see manifest.json.")
+    if done.problems:
+        typer.echo(f"{done.problems} rows could not be used: see skipped.csv.")
 
 
 def _given(**options: Any) -> dict[str, Any]:

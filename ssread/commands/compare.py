@@ -12,6 +12,7 @@ from rich.console import Console
 from ssread.apply.graph_inputs import read_usable
 from ssread.apply.reading_notes import reading_notes
 from ssread.common.files import write_json, write_text
+from ssread.common.workers import one_thread
 from ssread.data.cross_validation import num_file_folds, with_split
 from ssread.data.duplicates import find_copies
 from ssread.data.properties import with_properties
@@ -99,7 +100,8 @@ def compare_dataset(
         if not any(experiment.linear for experiment in experiments):
             console.print("training the model that the page shows", highlight=False)
             compared = settled(experiments[0], Trainer(graphs, runner, store))  # with the dropout that was chosen
-            write_comparison_page(saved.page, graphs, compared, report, store, local_device(runner))
+            with one_thread():  # the same page whenever it is made
+                write_comparison_page(saved.page, graphs, compared, report, store, local_device(runner))
             saved.to_look_at.append(saved.page)
     console.print(f"{time.perf_counter() - started:.0f} s", highlight=False)
     return report, saved

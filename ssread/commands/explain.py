@@ -10,6 +10,8 @@ from typing import Any
 from ssread.apply.graph_inputs import options_of
 from ssread.apply.reading_notes import skipped_note
 from ssread.apply.trained_model import TrainedModel
+from ssread.common.files import check_name
+from ssread.common.workers import one_thread
 from ssread.data.graphset import GraphSet
 from ssread.data.skipped import SkippedRow, check_on_error
 from ssread.errors import InputError
@@ -38,7 +40,7 @@ def explain_data(
     """Explains graphs with a trained model: writes a page, pictures for papers, or both; returns the files.
 
     Args:
-        model: A model's folder. Predictions and activations of an ensemble are the mean over its members.
+        model: A model's folder. Predictions and contributions of an ensemble are the mean over its members.
         data: Anything :func:`ssread.data.load` takes.
         out: The page; None for none.
         figures: A folder for pictures; None for none.
@@ -46,6 +48,21 @@ def explain_data(
             ``NAME.skipped.csv`` beside it (or beside the folder of pictures); ``"raise"``: they raise an error.
         options: Options for reading the data: ``smiles``, ``label``, ...
     """
+    for path in (out, figures):
+        if path is not None:
+            check_name(Path(path))
+    with one_thread():  # the same files whenever they are made
+        return _explain(model, data, out, figures, on_error, options)
+
+
+def _explain(
+    model: str | os.PathLike[str],
+    data: str | os.PathLike[str],
+    out: str | os.PathLike[str] | None,
+    figures: str | os.PathLike[str] | None,
+    on_error: str,
+    options: dict[str, Any],
+) -> list[Path]:
     trained = TrainedModel.load(model)
     if "label" in options and "task" in options_of(data):
         options = {"task": trained.task, **options}
@@ -61,7 +78,8 @@ def explain_data(
             "graphs": repr(graphs),
             **_flat(trained.summary.get("settings", {})),
         }
-        view = explain_graphs(trained, graphs, trained_on=about.get("fingerprint") == fingerprint(graphs))
+        same = about.get("fingerprint") == fingerprint(graphs)
+        view = explain_graphs(trained, graphs, trained_on=same, what=options.get("label"))
         view = replace(view, notes=[*view.notes, *left_out])
         title = f"What the model sees in {graphs.name}"
         files.append(write_page(out, title, explained=view, curves=_curves(trained.summary), settings=settings))

@@ -5,17 +5,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ssread.common.checking import shorten
 from ssread.common.files import replacing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["PALETTE", "drawing", "save"]
+__all__ = ["PALETTE", "as_label", "drawing", "save"]
 
 #: Okabe and Ito's palette, which people with any kind of colour vision can tell apart; black comes last.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#56B4E9", "#CC79A7", "#F0E442", "#000000")
 
 STYLE: dict[str, Any] = {
+    "text.parse_math": False,  # names from data may hold dollar signs
     "svg.hashsalt": "ssread",  # without it the ids in an SVG are random
     "svg.fonttype": "none",
     "font.size": 9,
@@ -39,6 +41,16 @@ def drawing(width: float = 6.4, height: float = 4.0) -> Iterator["Figure"]:
         figure = Figure(figsize=(width, height), layout="constrained")
         FigureCanvasAgg(figure)
         yield figure
+
+
+def as_label(text: str, most: int = 60) -> str:
+    r"""Returns a text from data as one short line that every format can hold.
+
+    >>> as_label("a\nb\0"), len(as_label("x" * 100_000))
+    ('a b?', 59)
+    """
+    line = " ".join(text.split())
+    return "".join(c if c.isprintable() else "?" for c in shorten(line, most))
 
 
 def save(figure: "Figure", stem: Path, endings: Sequence[str] = ("svg", "png")) -> list[Path]:

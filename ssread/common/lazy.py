@@ -6,6 +6,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from ssread.errors import missing_package
+
 __all__ = ["lazy_exports"]
 
 
@@ -17,7 +19,10 @@ class _LazyPackage(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name not in self._places:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        value = getattr(import_module(self._places[name]), name)
+        try:
+            value = getattr(import_module(self._places[name]), name)
+        except ModuleNotFoundError as error:
+            raise missing_package(error, f"{self.__name__}.{name}") from error
         setattr(self, name, value)
         return value
 

@@ -1,17 +1,23 @@
 """Set-up of worker processes: one thread each, memory kept between steps, an end when the parent ends."""
 
+import atexit
 import ctypes
+import inspect
 import os
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
+from typing import Any
 
 import psutil
 import torch
+from joblib import Parallel, parallel_config
+from joblib.externals.loky import process_executor, reusable_executor
+from threadpoolctl import threadpool_limits
 
-__all__ = ["as_worker", "one_thread"]
+__all__ = ["as_worker", "end_workers", "one_thread", "worker_pool"]
 
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # from glibc's malloc.h
 
@@ -24,17 +30,48 @@ def as_worker(parent: int) -> None:
 
 
 @contextmanager
-def one_thread() -> Iterator[None]:
-    """Limits torch to one thread, so that results do not depend on the number of cores.
+def worker_pool(workers: int) -> Iterator[Parallel]:
+    """Yields a pool of worker processes with one thread each, which yields results as they arrive.
 
-    On small graphs more threads gain little.
+    Arguments are not memory-mapped: the folders for that outlive a process that is killed.
+    """
+    _end_workers_at_exit()
+    with parallel_config(backend="loky", inner_max_num_threads=1):
+        yield Parallel(n_jobs=workers, return_as="generator_unordered", max_nbytes=None, **_watching())
+
+
+def end_workers() -> None:
+    """Ends the worker processes; the next pool starts new ones."""
+    executor = reusable_executor._executor  # there is no public way to ask without starting one
+    if executor is not None:
+        executor.shutdown(wait=True, kill_workers=True)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Limits torch, BLAS and OpenMP to one thread, so that results do not depend on the number of cores.
+
+    With several, the t-SNE of scikit-learn even differs from run to run. On small graphs more threads gain little.
     """
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        yield
+        with threadpool_limits(1):
+            yield
     finally:
         torch.set_num_threads(before)
+
+
+def _watching() -> dict[str, Any]:
+    """Has workers watch their parent from their start, also those that never get a task; needs joblib 1.5."""
+    takes_it = "backend_kwargs" in inspect.signature(Parallel).parameters
+    return {"initializer": as_worker, "initargs": (os.getpid(),)} if takes_it else {}
+
+
+@lru_cache(maxsize=1)
+def _end_workers_at_exit() -> None:
+    """Has the workers, which wait for more work, ended before Python ends, so that no semaphore of theirs is left."""
+    atexit.register(end_workers)
 
 
 @lru_cache(maxsize=1)
@@ -51,7 +88,11 @@ def _end_with(parent: int) -> None:
 
 @lru_cache(maxsize=1)
 def _keep_memory() -> None:
-    """Keeps glibc from returning memory to the system after every step, which costs 5 % of the time."""
+    """Keeps glibc from returning memory to the system after every step, which costs 5 % of the time.
+
+    Loky takes the memory that is kept for a leak and would start a new worker, which costs seconds on a GPU.
+    """
+    process_executor._MAX_MEMORY_LEAK_SIZE = 1 << 62
     with suppress(OSError, AttributeError):  # not glibc
         libc = ctypes.CDLL(None)
         libc.mallopt(M_MMAP_THRESHOLD, 32 << 20)

@@ -1,15 +1,16 @@
 """Features of atoms and bonds: the documented RDKit features, or labels alone as in the TU collection.
 
-RDKit is called once per atom and bond and returns integers; NumPy turns these into columns for all atoms at once.
+:mod:`ssread.data.atoms_and_bonds` has RDKit's properties as integers; NumPy turns these into columns for all atoms at
+once.
 """
 
-from collections.abc import Sequence
-from itertools import chain
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from ssread.data.atoms_and_bonds import Hybridisation, read_atoms_and_bonds
 from ssread.errors import InputError
 
 #: ``rdkit``: all columns of :data:`ATOM_COLUMNS` and :data:`BOND_COLUMNS`; ``labels``: element and bond type alone.
@@ -18,10 +19,9 @@ FEATURES = ("rdkit", "labels")
 _ELEMENTS = {
     "H": 1, "B": 5, "C": 6, "N": 7, "O": 8, "F": 9, "Si": 14, "P": 15, "S": 16, "Cl": 17, "Se": 34, "Br": 35, "I": 53,
 }  # fmt: skip
-_HYBRIDISATIONS = {"sp": 2, "sp2": 3, "sp3": 4}  # here and below: the values of RDKit's enums
-_BOND_TYPES = {"single": 1, "double": 2, "triple": 3, "aromatic": 12}
+_HYBRIDISATIONS = {"sp": Hybridisation.SP, "sp2": Hybridisation.SP2, "sp3": Hybridisation.SP3}
+_BOND_TYPES = {"single": 1, "double": 2, "triple": 3, "aromatic": 12}  # here and below: the values of RDKit's enums
 _BOND_STEREO = {"Z": 2, "E": 3}
-_CHIRALITY = {"": 0, "R": 1, "S": 2}
 
 ATOM_COLUMNS = (
     *(f"element={symbol}" for symbol in (*_ELEMENTS, "other")),
@@ -71,8 +71,7 @@ def molecule_columns(
         raise InputError("elements= needs features='labels'; the rdkit columns are always the same.")
     num_nodes = np.array([molecule.GetNumAtoms() for molecule in molecules], dtype=np.int64)
     num_bonds = np.array([molecule.GetNumBonds() for molecule in molecules], dtype=np.int64)
-    atom_rows, bond_rows = read_atoms_and_bonds(molecules)
-    atoms, bonds = _table(atom_rows, 8), _table(bond_rows, 6)
+    atoms, bonds = read_atoms_and_bonds(molecules)
     if features == "rdkit":
         x, atom_names = _atom_features(atoms), ATOM_COLUMNS
         edge_attr, bond_names = _bond_features(bonds), BOND_COLUMNS
@@ -83,54 +82,21 @@ def molecule_columns(
     return MoleculeColumns(
         num_nodes=num_nodes,
         x=x,
-        graph_of_edge=np.tile(np.repeat(np.arange(len(num_bonds)), num_bonds), 2),
-        edges=np.concatenate([bonds[:, :2].T, bonds[:, 1::-1].T], axis=1),
-        edge_attr=np.tile(edge_attr, (2, 1)),
+        graph_of_edge=np.repeat(np.arange(len(num_bonds)), 2 * num_bonds),
+        edges=bonds[:, :2].T,
+        edge_attr=edge_attr,
         node_feature_names=atom_names,
         edge_feature_names=bond_names,
     )
 
 
-def read_atoms_and_bonds(molecules: Sequence[Any]) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
-    """Returns RDKit's properties of every atom and of every bond as integers."""
-    atoms = [_read_atom(atom) for molecule in molecules for atom in molecule.GetAtoms()]
-    return atoms, [_read_bond(bond) for molecule in molecules for bond in molecule.GetBonds()]
-
-
-def _read_atom(atom: Any) -> tuple[int, ...]:
-    return (
-        atom.GetAtomicNum(),
-        atom.GetDegree(),
-        atom.GetTotalNumHs(includeNeighbors=True),
-        atom.GetHybridization(),
-        atom.GetFormalCharge(),
-        atom.GetIsAromatic(),
-        atom.IsInRing(),
-        _CHIRALITY.get(atom.GetProp("_CIPCode") if atom.HasProp("_CIPCode") else "", 0),
-    )
-
-
-def _read_bond(bond: Any) -> tuple[int, ...]:
-    return (
-        bond.GetBeginAtomIdx(),
-        bond.GetEndAtomIdx(),
-        bond.GetBondType(),
-        bond.GetIsConjugated(),
-        bond.IsInRing(),
-        bond.GetStereo(),
-    )
-
-
-def _table(rows: list[tuple[int, ...]], width: int) -> Ints:
-    return np.fromiter(chain.from_iterable(rows), dtype=np.int64).reshape(-1, width)
-
-
-def _one_hot(values: Ints, choices: Any, other: bool = False) -> Floats:
+def _one_hot(values: Ints, choices: Iterable[int], other: bool = False) -> Floats:
     """Returns one column per choice and, with ``other``, one for all other values."""
-    hot = values[:, None] == np.fromiter(choices, dtype=np.int64)
-    if other:
-        hot = np.concatenate([hot, ~hot.any(axis=1, keepdims=True)], axis=1)
-    return hot.astype(np.float32)
+    listed = list(choices)
+    table = np.zeros((max(listed, default=0) + 2, len(listed) + other), dtype=np.float32)
+    table[:, len(listed) :] = 1
+    table[listed] = np.eye(len(listed), len(listed) + other, dtype=np.float32)
+    return table[np.minimum(values, len(table) - 1)]  # the last row is that of all larger values
 
 
 def _atom_features(atoms: Ints) -> Floats:
@@ -140,20 +106,20 @@ def _atom_features(atoms: Ints) -> Floats:
         _one_hot(np.minimum(neighbours, 5), range(6)),
         _one_hot(np.minimum(hydrogens, 4), range(5)),
         _one_hot(hybridisation, _HYBRIDISATIONS.values(), other=True),
-        np.stack([charge, aromatic, ring], axis=1),
+        np.stack([charge, aromatic, ring], axis=1).astype(np.float32),
         _one_hot(chirality, (1, 2)),
     ]
-    return np.concatenate(columns, axis=1).astype(np.float32)
+    return np.concatenate(columns, axis=1)
 
 
 def _bond_features(bonds: Ints) -> Floats:
     _, _, kind, conjugated, ring, stereo = bonds.T
     columns = [
         _one_hot(kind, _BOND_TYPES.values(), other=True),
-        np.stack([conjugated, ring], axis=1),
+        np.stack([conjugated, ring], axis=1).astype(np.float32),
         _one_hot(stereo, _BOND_STEREO.values()),
     ]
-    return np.concatenate(columns, axis=1).astype(np.float32)
+    return np.concatenate(columns, axis=1)
 
 
 def _element_labels(

@@ -29,6 +29,7 @@ class GraphBatch:
         batch_size: Number of graphs, including those without nodes.
         ids: The number of each graph in the dataset.
         node_ids: The row of each node in the node columns of the dataset ``[N]``.
+        graph_attr: Features of whole graphs ``[batch_size, D]``, NaN where one is not known, or ``None``.
     """
 
     x: Tensor
@@ -40,6 +41,7 @@ class GraphBatch:
     batch_size: int
     ids: Tensor
     node_ids: Tensor
+    graph_attr: Tensor | None = None
 
     @property
     def num_graphs(self) -> int:
@@ -154,6 +156,7 @@ def batch(graphs: GraphSet, which: slice | Sequence[int] | Tensor) -> GraphBatch
         batch_size=ids.numel(),
         ids=ids,
         node_ids=nodes.source,
+        graph_attr=None if graphs.graph_attr is None else graphs.graph_attr.index_select(0, ids),
     )
 
 
@@ -203,7 +206,14 @@ def padded_batch(graphs: GraphSet, ids: Tensor, bounds: Bounds) -> PaddedBatch:
         batch_size=ids.size(1) + 1,
         ids=ids,
         node_ids=nodes.source,
+        graph_attr=None if graphs.graph_attr is None else _padded_features(graphs.graph_attr, number, real),
     )
+
+
+def _padded_features(features: Tensor, number: Tensor, real: Tensor) -> Tensor:
+    """Returns features of whole graphs [R, B + 1, D]; zeros for padding and for the dummy graph."""
+    known = torch.where(real.unsqueeze(-1), features[number], 0.0)
+    return torch.nn.functional.pad(known, (0, 0, 0, 1))
 
 
 def _padded_labels(y: Tensor, number: Tensor, real: Tensor) -> Tensor:

@@ -41,6 +41,7 @@ def check(graphs: GraphSet, source: str = "") -> None:
             )
         _check_features(graphs.edge_attr, graphs.edge_ptr, graphs.edge_feature_names, source, "edge")
     _check_labels(graphs, source)
+    _check_graph_features(graphs, source)
     for per, count, columns in (
         ("node", graphs.x.size(0), graphs.node_columns),
         ("graph", num_graphs, graphs.graph_columns),
@@ -78,6 +79,23 @@ def _check_features(features: Tensor, pointer: Tensor, names: tuple[str, ...], s
                 f"{source}: feature {called} of {what} {local} in graph {graph} is "
                 f"{features[row, column].item()}; features must be finite numbers."
             )
+
+
+def _check_graph_features(graphs: GraphSet, source: str) -> None:
+    values, names = graphs.graph_attr, graphs.graph_feature_names
+    if values is None:
+        return
+    if values.dtype != torch.float32 or values.dim() != 2 or len(values) != len(graphs):
+        raise InputError(
+            f"{source}: features of whole graphs are {values.dtype} {list(values.shape)}, not float32 with one row for "
+            f"each of the {len(graphs)} graphs."
+        )
+    if names and len(names) != values.size(1):
+        raise InputError(f"{source}: {len(names)} names for {values.size(1)} features of whole graphs.")
+    if bool(values.isinf().any()):
+        graph, column = values.isinf().nonzero()[0].tolist()
+        called = f"{names[column]!r}" if names else f"number {column}"
+        raise InputError(f"{source}: feature {called} of graph {graph} is infinite, not a finite number or NaN.")
 
 
 def _check_edges(graphs: GraphSet, source: str) -> None:

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from ssread.common.checking import shorten
 from ssread.data import batch as batching
 from ssread.data import storage
 from ssread.data.check import check
@@ -39,11 +40,13 @@ class GraphSet:
             duplicates, int64.
         edge_ptr: Where each graph's edges begin ``[G + 1]``, int64.
         edge_attr: Edge features ``[E, D]``, float32, or ``None``.
+        graph_attr: Features of whole graphs ``[G, D]``, float32, NaN where one is not known, or ``None``.
         y: Class index of each graph ``[G]``, int64; for other tasks what is to be predicted ``[G, T]``, float32, NaN
             where it is not known; ``None`` without labels.
         class_names: Name of each class.
         node_feature_names: Name of each column of ``x``.
         edge_feature_names: Name of each column of ``edge_attr``.
+        graph_feature_names: Name of each column of ``graph_attr``.
         ids: The id of each graph in its source; row numbers by default.
         undirected: Whether every edge has its reverse.
         repairs: The repairs made while reading, and how often each was needed.
@@ -75,6 +78,8 @@ class GraphSet:
     task: str = CLASSIFICATION
     target_names: tuple[str, ...] = ()
     skipped: Sequence[SkippedRow] = ()
+    graph_attr: Tensor | None = None
+    graph_feature_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if len(self.ids) == 0 and len(self) > 0:
@@ -104,6 +109,11 @@ class GraphSet:
     def num_edge_features(self) -> int:
         """Number of columns of ``edge_attr``; 0 without edge features."""
         return 0 if self.edge_attr is None else self.edge_attr.size(1)
+
+    @property
+    def num_graph_features(self) -> int:
+        """Number of columns of ``graph_attr``; 0 without features of whole graphs."""
+        return 0 if self.graph_attr is None else self.graph_attr.size(1)
 
     @property
     def node_counts(self) -> Tensor:
@@ -166,6 +176,8 @@ class GraphSet:
         ]
         if self.edge_attr is not None:
             parts.append(f"{numbers['edge_features']} edge features")
+        if self.graph_attr is not None:
+            parts.append(f"{self.num_graph_features} features of whole graphs")
         parts += [_describe(self.task, name, values) for name, values in numbers.get("targets", {}).items()]
         if self.class_names and self.y is not None:
             counts = ", ".join(f"{name!r}: {count}" for name, count in numbers["class_counts"].items())
@@ -205,6 +217,7 @@ class GraphSet:
             edge_ptr=edges.ptr,
             edge_attr=None if self.edge_attr is None else self.edge_attr.index_select(0, edges.source),
             y=None if self.y is None else self.y[ids],
+            graph_attr=None if self.graph_attr is None else self.graph_attr[ids],
             ids=tuple(self.ids[number] for number in numbers),
             node_columns={name: column[nodes.source] for name, column in self.node_columns.items()},
             graph_columns={name: column[ids] for name, column in self.graph_columns.items()},
@@ -224,6 +237,7 @@ class GraphSet:
             edge_ptr=edge_ptr - edges.start,
             edge_attr=None if self.edge_attr is None else self.edge_attr[edges],
             y=None if self.y is None else self.y[start:stop],
+            graph_attr=None if self.graph_attr is None else self.graph_attr[start:stop],
             ids=self.ids[start:stop],
             node_columns={name: column[nodes] for name, column in self.node_columns.items()},
             graph_columns={name: column[start:stop] for name, column in self.graph_columns.items()},
@@ -233,6 +247,8 @@ class GraphSet:
     def _as_data(self, number: int) -> Data:
         graph = self._slice(number, number + 1)
         columns = {**graph.node_columns, **graph.graph_columns}
+        if graph.graph_attr is not None:
+            columns["graph_attr"] = graph.graph_attr
         return Data(x=graph.x, edge_index=graph.edge_index, edge_attr=graph.edge_attr, y=graph.y, **columns)
 
     def __iter__(self) -> Iterator[Data]:
@@ -295,7 +311,8 @@ class GraphSet:
         try:
             return cls(**columns).validate()
         except (TypeError, ValueError, IndexError, RuntimeError, AttributeError) as error:
-            raise InputError(f"{path} is damaged ({error}): load the data from its source again.") from None
+            reason = shorten(str(error), 300)
+            raise InputError(f"{path} is damaged ({reason}): load the data from its source again.") from None
 
 
 def _describe(task: str, name: str, values: Mapping[str, float]) -> str:

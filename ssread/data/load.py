@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
+from ssread.common.checking import shorten
 from ssread.data import sources, storage
 from ssread.data.graphset import GraphSet
 from ssread.data.kept import kept_path, stamp
@@ -64,11 +65,11 @@ def find_reader(source: str | os.PathLike[str]) -> tuple[Callable[..., GraphSet]
         from ssread.data.planted import planted
 
         return planted, None
-    path = Path(source).expanduser()
-    if known is None and path.exists():
+    path = Path(os.path.expanduser(source))  # stays as it is where there is no such user
+    if known is None and os.path.exists(path):
         return _reader_of(path), path
     if known is None and (path.name != source or path.suffix):
-        raise InputError(f"There is no file or folder {source}.")
+        raise InputError(f"There is no file or folder {shorten(str(source), 300)}.")
     return read_tu, sources.fetch(known or str(source))
 
 

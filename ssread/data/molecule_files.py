@@ -17,7 +17,7 @@ from typing import IO, Any
 import pyarrow
 import pyarrow.parquet
 
-from ssread.data.molecule_rows import Block, Columns, joined_labels, split_name
+from ssread.data.molecule_rows import TITLE, Block, Columns, joined_labels, properties_of, split_name
 from ssread.data.sources import MOLECULE_ENDINGS, ending_of
 from ssread.errors import InputError
 
@@ -244,11 +244,22 @@ def _arrow_table(table: Any) -> pyarrow.Table:
 
 
 def _read_sdf(path: Path, columns: Columns, size: int | None) -> Iterator[Block]:
+    kept = _property_names(path) if columns.all else []
     for block in _batched(_records(path), size):
         if not any("M  END" in record for _, record in block) and (not block or block[0][0] == 1):
             raise InputError(f"{path} has no molecule block ('M  END'), so it is not an .sdf file.")
         numbers = [number for number, _ in block]
-        yield Block(path, "line", numbers, records=[record for _, record in block], columns=columns)
+        yield Block(path, "line", numbers, records=[record for _, record in block], columns=columns, properties=kept)
+
+
+def _property_names(path: Path) -> list[str]:
+    """Returns what the records of a file have beside their molecule, in the order of the file: titles, properties."""
+    names: dict[str, None] = {}
+    for _, record in _records(path):
+        if record.split("\n", 1)[0].strip():
+            names[TITLE] = None
+        names |= dict.fromkeys(properties_of(record))
+    return list(names)
 
 
 def _records(path: Path) -> Iterator[tuple[int, str]]:

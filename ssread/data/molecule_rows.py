@@ -14,13 +14,30 @@ import pyarrow
 from ssread.data.classes import is_missing
 from ssread.errors import InputError, missing_extra
 
-__all__ = ["EMPTY", "UNREADABLE", "Block", "Columns", "MoleculeRows", "parse_smiles", "split_name"]
+__all__ = [
+    "EMPTY",
+    "TITLE",
+    "UNREADABLE",
+    "Block",
+    "Columns",
+    "MoleculeRows",
+    "parse_smiles",
+    "properties_of",
+    "split_name",
+]
 
 #: Why a row has no molecule.
 EMPTY, UNREADABLE = "the cell is empty", "RDKit cannot read it"
 
 #: A line of an atom that is a hydrogen in a record of an .sdf, in either version of the format.
 _HYDROGEN_LINE = re.compile(r"^(?: *-?\d+\.\d+){3} +H |^M  V30 +\d+ +H ", re.MULTILINE)
+
+
+#: The line that begins a property of such a record.
+_PROPERTY_LINE = re.compile(r"^>.*?<(.+)>")
+
+#: The column of the titles of records.
+TITLE = "name"
 
 
 @dataclass(frozen=True)
@@ -89,7 +106,7 @@ class Columns:
 
 @dataclass(frozen=True)
 class Block:
-    """Some rows of a file as text; ``records`` are the whole records of an .sdf."""
+    """Some rows of a file as text; ``records`` are the whole records of an .sdf, ``properties`` those to keep."""
 
     path: Path
     unit: str
@@ -101,6 +118,7 @@ class Block:
     records: Sequence[str] | None = None
     columns: Columns | None = None
     inputs: pyarrow.Table | None = None
+    properties: Sequence[str] = ()
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -217,7 +235,33 @@ def _parse_records(block: Block) -> MoleculeRows:
         ids=[title or None for title in titles] if columns.id is None else values(columns.id),
         reasons={index: UNREADABLE for index, molecule in enumerate(molecules) if molecule is None},
         written_hydrogens=_count_implicit(written, molecules),
+        inputs=_property_table(block.records, titles, block.properties) if columns.all else None,
     )
+
+
+def properties_of(record: str) -> dict[str, str]:
+    """Returns the properties of a record of an .sdf, whether RDKit can read its molecule or not.
+
+    >>> properties_of("name\\nM  END\\n> <logP> (1)\\n2.5\\n\\n>  <note>\\na\\nb\\n\\n$$$$\\n")
+    {'logP': '2.5', 'note': 'a\\nb'}
+    """
+    found: dict[str, list[str]] = {}
+    lines: list[str] | None = None
+    for line in record.splitlines():
+        name = _PROPERTY_LINE.match(line)
+        if name is not None:
+            lines = found.setdefault(name[1], [])
+        elif not line.strip() or line.startswith("$$$$"):
+            lines = None
+        elif lines is not None:
+            lines.append(line)
+    return {name: "\n".join(values) for name, values in found.items()}
+
+
+def _property_table(records: Sequence[str], titles: Sequence[str], names: Sequence[str]) -> pyarrow.Table:
+    """Returns the properties of these names as columns of texts, and the titles as the column ``name``."""
+    rows = [{TITLE: title or None, **properties_of(record)} for record, title in zip(records, titles, strict=True)]
+    return pyarrow.table({name: pyarrow.array([row.get(name) for row in rows], pyarrow.string()) for name in names})
 
 
 def _count_implicit(written: Sequence[bool], molecules: Sequence[Any]) -> int:
@@ -233,5 +277,5 @@ def _rdkit() -> tuple[Any, Any]:
     try:
         from rdkit import Chem, rdBase
     except ImportError as error:
-        raise missing_extra("RDKit", "chem", "Reading molecules") from error
+        raise missing_extra("RDKit", "molecules", "Reading molecules") from error
     return Chem, rdBase.BlockLogs

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,7 +21,10 @@ def find_files(folder: Path) -> list[Path]:
     """Returns the graph files of a folder and its sub-folders, in alphabetical order."""
     if not folder.is_dir():
         raise InputError(f"{folder} is not a folder: a folder of .graphml or .json files is needed.")
-    files = sorted(path for path in folder.rglob("*") if path.suffix.lower() in _READERS and path.is_file())
+    if folder.resolve() == Path(folder.resolve().anchor):
+        raise InputError(f"{folder} is the whole disk: name the folder of the graphs.")
+    found = (Path(place, name) for place, _, names in os.walk(folder) for name in names)  # leaves out what goes away
+    files = sorted(path for path in found if path.suffix.lower() in _READERS and os.path.isfile(path))
     if not files:
         raise InputError(f"{folder} contains no .graphml or .json file.")
     return files

@@ -39,6 +39,7 @@ def from_networkx(
     self_loops: Literal["keep", "drop"] = "keep",
     ids: Sequence[str] | None = None,
     task: str | None = None,
+    keep: Sequence[str] = (),
     name: str = "graphs",
 ) -> GraphSet:
     """Builds a GraphSet from NetworkX graphs; nodes keep their order.
@@ -57,6 +58,7 @@ def from_networkx(
         ids: The id of each graph; its number (from 0) by default.
         task: ``classification``, ``multilabel`` or ``regression``; by default as :func:`ssread.data.targets.targets_of`
             tells from the labels.
+        keep: Graph attributes, whose texts are kept in ``graph_texts``; empty where a graph has none.
         name: The name of the dataset.
 
     >>> from_networkx([nx.cycle_graph(4), nx.path_graph(3)], ["ring", "chain"]).class_names
@@ -95,9 +97,19 @@ def from_networkx(
         node_feature_names=("constant",) if x is None else node_names,
         edge_feature_names=edge_names,
         ids=graph_ids,
+        graph_texts={key: _texts(networks, key, name) for key in keep},
         undirected=undirected,
         self_loops=self_loops,
     )
+
+
+def _texts(networks: Sequence[nx.Graph], key: str, name: str) -> list[str]:
+    """Returns a graph attribute as texts, an empty one where a graph has none."""
+    values = [graph.graph.get(key) for graph in networks]
+    if networks and all(value is None for value in values):
+        found = ", ".join(sorted({repr(known) for graph in networks for known in graph.graph})) or "none"
+        raise InputError(f"{name}: no graph has an attribute {key!r}; their attributes are {found}.")
+    return ["" if is_missing(value) else str(value) for value in values]
 
 
 def read_networks(
@@ -111,6 +123,7 @@ def read_networks(
     self_loops: Literal["keep", "drop"] = "keep",
     task: str | None = None,
     on_error: Literal["raise", "skip"] = "raise",
+    keep: Sequence[str] = (),
     name: str | None = None,
 ) -> GraphSet:
     """Reads a folder of .graphml and node-link .json files, one graph each; its path in the folder is its id.
@@ -131,6 +144,7 @@ def read_networks(
         task: As in :func:`from_networkx`.
         on_error: ``"raise"`` raises an error for a file that cannot be read; ``"skip"`` leaves such files out, counts
             them in ``repairs`` and lists them in ``skipped``.
+        keep: As in :func:`from_networkx`.
         name: The name of the dataset; the folder's name by default.
     """
     check_on_error(on_error)
@@ -160,6 +174,7 @@ def read_networks(
         undirected=undirected,
         self_loops=self_loops,
         task=task,
+        keep=keep,
         ids=[files[index].relative_to(folder).as_posix() for index in kept],
         name=name or folder.resolve().name,
     )

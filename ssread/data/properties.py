@@ -50,7 +50,7 @@ def with_properties(
     try:
         from rdkit.Chem import rdMolDescriptors
     except ImportError:
-        raise missing_extra("RDKit", "chem", "Counting rings and bonds") from None
+        raise missing_extra("RDKit", "molecules", "Counting rings and bonds") from None
     if not are_molecules(graphs):
         raise InputError(
             f"{graphs.name} has neither SMILES nor labels of atoms and bonds: {', '.join(missing)} can be counted in "

@@ -43,7 +43,7 @@ def molecules(graphs: GraphSet) -> list[Mol | None]:
     try:
         from rdkit import Chem, RDLogger
     except ImportError:
-        raise missing_extra("RDKit", "chem", "Turning graphs into molecules") from None
+        raise missing_extra("RDKit", "molecules", "Turning graphs into molecules") from None
     if not are_molecules(graphs):
         return [None] * len(graphs)
     RDLogger.DisableLog("rdApp.*")  # type: ignore[attr-defined]

@@ -9,6 +9,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from ssread.common.checking import shorten
 from ssread.errors import InputError
 
 #: How the name of the file ends by which a folder in TU format is known.
@@ -51,20 +52,20 @@ def ending_of(path: Path) -> str:
 def data_folder() -> Path:
     """Returns the folder of downloads and processed datasets: ``SSREAD_DATA``, or a folder in the user's cache."""
     if chosen := os.environ.get("SSREAD_DATA"):
-        return Path(chosen).expanduser()
+        return Path(os.path.expanduser(chosen))
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA", "~/AppData/Local")
     elif sys.platform == "darwin":
         base = "~/Library/Caches"
     else:
         base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(base).expanduser() / "ssread"
+    return Path(os.path.expanduser(base)) / "ssread"
 
 
 def find(name: str) -> Source:
     """Returns the first source that has the TU dataset ``name``; downloads nothing."""
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
-        raise InputError(f"{name!r} is neither a file, nor a folder, nor the name of a TU dataset.")
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", name):
+        raise InputError(f"{shorten(name)!r} is neither a file, nor a folder, nor the name of a TU dataset.")
     for kind, place in _folders().items():
         for candidate in (place / f"{name}.zip", place / name):
             if candidate.is_file() or (candidate / f"{name}{INDICATOR}").is_file():
@@ -100,8 +101,8 @@ def _folders() -> dict[str, Path]:
     folders = {"data folder": data_folder() / "tu"}
     mirror = os.environ.get("SSREAD_MIRROR", "")
     if mirror and not _is_address(mirror):
-        folders["mirror"] = Path(mirror).expanduser()
-        if not folders["mirror"].is_dir():
+        folders["mirror"] = Path(os.path.expanduser(mirror))
+        if not os.path.isdir(folders["mirror"]):
             raise InputError(f"SSREAD_MIRROR={mirror} is neither a folder nor a web address.")
     # The wheel of grakel contains a few small datasets for its tests; finding them does not import it.
     spec = importlib.util.find_spec("grakel")

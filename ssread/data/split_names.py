@@ -1,6 +1,6 @@
 """The splits by name; nothing here needs torch."""
 
-from pathlib import Path
+import os
 
 from ssread.errors import InputError
 
@@ -36,7 +36,7 @@ def split_column(split: str) -> tuple[str, str] | None:
 
 def check_split(split: str) -> None:
     """Raises an ``InputError`` unless there is a split of this name or a file at this path."""
-    if split not in SPLITS and split_column(split) is None and not Path(split).is_file():
+    if split not in SPLITS and split_column(split) is None and not os.path.isfile(split):
         by_column = ", ".join(f"{kind}:COLUMN" for kind in COLUMN_SPLITS)
         raise InputError(
             f"There is no split {split!r}: choose {', '.join(SPLITS)}, {by_column}, or name a JSON file of folds."

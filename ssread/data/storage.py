@@ -12,6 +12,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from ssread.common.checking import checked_json, shorten
 from ssread.common.files import replacing
 from ssread.data.skipped import SkippedRow
 from ssread.errors import InputError
@@ -20,9 +21,10 @@ if TYPE_CHECKING:
     from ssread.data.graphset import GraphSet
 
 FORMAT = "ssread.GraphSet 1"
-TENSORS = ("x", "node_ptr", "edge_index", "edge_ptr", "edge_attr", "y")
-FEATURES = ("x", "edge_attr")
+TENSORS = ("x", "node_ptr", "edge_index", "edge_ptr", "edge_attr", "y", "graph_attr")
+FEATURES = ("x", "edge_attr", "graph_attr")
 NAMED_TENSORS = ("node_columns", "graph_columns")
+SCHEMA = "ssread.data.set_schema:SetDescription"
 DESCRIPTION = "description"  # JSON as bytes: the header of a safetensors file is too small for a million ids
 
 
@@ -38,6 +40,7 @@ def write(graphs: GraphSet, path: str | os.PathLike[str], stamp: str = "") -> No
         "target_names": graphs.target_names,
         "node_feature_names": graphs.node_feature_names,
         "edge_feature_names": graphs.edge_feature_names,
+        "graph_feature_names": graphs.graph_feature_names,
         "ids": [] if all(name == str(row) for row, name in enumerate(graphs.ids)) else list(graphs.ids),
         "undirected": graphs.undirected,
         "repairs": dict(graphs.repairs),
@@ -69,7 +72,7 @@ def read_stamp(path: str | os.PathLike[str]) -> str | None:
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Returns the columns of a graph set that :func:`write` wrote, by field name."""
-    if not Path(path).is_file():
+    if not os.path.isfile(path):
         raise InputError(f"There is no file {path}.")
     if read_stamp(path) is None:
         raise InputError(
@@ -77,10 +80,11 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
         )
     try:
         tensors = load_file(path)
-        columns: dict[str, Any] = json.loads(tensors.pop(DESCRIPTION).numpy().tobytes())
-        for key in ("class_names", "target_names", "node_feature_names", "edge_feature_names", "ids"):
-            columns[key] = tuple(columns.get(key, ()))  # sets of earlier versions have no target names
-        columns["graph_texts"] = {name: tuple(texts) for name, texts in columns["graph_texts"].items()}
+        columns: dict[str, Any] = checked_json(SCHEMA, tensors.pop(DESCRIPTION).numpy().tobytes(), "its description")
+        of_features = ("node_feature_names", "edge_feature_names", "graph_feature_names")
+        for key in ("class_names", "target_names", *of_features, "ids"):
+            columns[key] = tuple(columns.get(key, ()))  # sets of earlier versions have fewer of them
+        columns["graph_texts"] = {name: tuple(texts) for name, texts in columns.get("graph_texts", {}).items()}
         columns["skipped"] = tuple(SkippedRow(*row) for row in columns.get("skipped", ()))  # earlier: not kept
         columns |= {kind: {} for kind in NAMED_TENSORS}
         for name, tensor in tensors.items():
@@ -89,7 +93,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
                 columns[kind][column] = tensor
             elif name in TENSORS:
                 columns[name] = tensor.to(torch.float32) if name in FEATURES else tensor
-    except (OSError, SafetensorError, KeyError, TypeError, ValueError, AttributeError) as error:
-        reason = f"{type(error).__name__}: {error}"
+    except (OSError, SafetensorError, KeyError, ValueError) as error:  # an InputError is a ValueError
+        reason = shorten(str(error), 300).rstrip(".")
         raise InputError(f"{path} is damaged ({reason}): load the data from its source again.") from None
     return columns

@@ -26,7 +26,8 @@ def layout(num_nodes: int, edges: np.ndarray) -> np.ndarray:
     """
     if num_nodes == 0:
         return np.zeros((0, 2))
-    adjacency = coo_array((np.ones(edges.shape[1]), (edges[0], edges[1])), shape=(num_nodes, num_nodes)).tocsr()
+    ends = edges.astype(np.int32)  # older scipy finds no paths with larger numbers
+    adjacency = coo_array((np.ones(edges.shape[1]), (ends[0], ends[1])), shape=(num_nodes, num_nodes)).tocsr()
     if num_nodes <= MAX_EXACT_NODES:
         distance = _finite(shortest_path(adjacency, directed=False, unweighted=True))
         return _majorise_stress(_scale(distance), distance)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ssread.common.figure_style import drawing, save
-from ssread.draw.geometry import Drawing
+from ssread.common.figure_style import as_label, drawing, save
+from ssread.draw.drawing import DOUBLE, DOUBLE_LEFT, DOUBLE_RIGHT, TRIPLE, Drawing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["Panel", "draw_panels", "graph_svg"]
 
 PANEL_INCHES = 2.3
+
+#: About how many letters of a legend fit below a panel.
+LETTERS_PER_PANEL = 32
 
 
 @dataclass(frozen=True)
@@ -50,8 +53,10 @@ def draw_panels(panels: Sequence[Sequence[Panel]], stem: Path, legend: Mapping[s
                 _draw_panel(axis, panel)
         if legend:
             style = {"marker": "o", "linestyle": "", "markeredgecolor": "#555555", "markeredgewidth": 0.5}
+            legend = {as_label(name): colour for name, colour in legend.items()}
             handles = [Line2D([], [], color=colour, label=name, **style) for name, colour in legend.items()]  # type: ignore[arg-type]
-            figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 6))
+            fitting = LETTERS_PER_PANEL * columns // (max(map(len, legend)) + 4)  # 4 for the marker and the gap
+            figure.legend(handles=handles, loc="outside lower center", ncols=max(min(len(handles), fitting), 1))
         return save(figure, stem)
 
 
@@ -109,19 +114,22 @@ def _draw_panel(axis: Axes, panel: Panel) -> None:
     for (x, y), label, colour in zip(coordinates, panel.drawing.labels, panel.colours, strict=True):
         if label:
             axis.text(x, y, label, ha="center", va="center", fontsize=5.5, color=_text_colour(colour), zorder=3)
-    axis.set_title(panel.title, fontsize=8)
+    axis.set_title(as_label(panel.title), fontsize=8)
     axis.set_aspect("equal", adjustable="datalim")
     axis.margins(0.08)
 
 
 def _bond_lines(coordinates: np.ndarray, bond: tuple[int, int, int]) -> list[np.ndarray]:
     """One, two or three parallel lines, [2, 2] each."""
-    i, j, count = bond
+    i, j, kind = bond
     ends = coordinates[[i, j]]
     along = ends[1] - ends[0]
     length = np.linalg.norm(along) or 1.0
     across = np.array([-along[1], along[0]]) / length * 0.09
-    return [ends + across * offset for offset in {1: (0,), 2: (-1, 1), 3: (-1.6, 0, 1.6)}[min(count, 3)]]
+    if kind in (DOUBLE_LEFT, DOUBLE_RIGHT):
+        inner = ends + np.array([[0.12], [-0.12]]) * along + across * (1.8 if kind == DOUBLE_LEFT else -1.8)
+        return [ends, inner]
+    return [ends + across * offset for offset in {DOUBLE: (-1, 1), TRIPLE: (-1.6, 0, 1.6)}.get(kind, (0,))]
 
 
 def _text_colour(background: str) -> str:

@@ -23,7 +23,8 @@ from ssread.data.graphset import GraphSet
 from ssread.data.targets import has_no_target, targets_of
 from ssread.data.task_names import MULTILABEL
 from ssread.errors import BadRowsError, InputError
-from ssread.explain.positions import positions
+from ssread.explain.consensus import consensus
+from ssread.explain.meanings import describe_positions
 from ssread.metrics import check_metric, default_metric
 from ssread.train.recipes import DEFAULT, recipe_named
 from ssread.train.runs import Run, Training
@@ -58,6 +59,7 @@ class GraphEstimator(TransformerMixin, BaseEstimator):
         reading: Mapping[str, Any] | None = None,
         random_state: Any = 0,
         device: str = "cpu",
+        position_hops: int | None = None,
     ):
         self.arch = arch
         self.readout = readout
@@ -78,6 +80,7 @@ class GraphEstimator(TransformerMixin, BaseEstimator):
         self.reading = reading
         self.random_state = random_state
         self.device = device
+        self.position_hops = position_hops
 
     def transform(self, graphs: Any) -> NDArray[np.float32]:
         """Graph vectors, [n, D]; those of the members are concatenated."""
@@ -86,12 +89,12 @@ class GraphEstimator(TransformerMixin, BaseEstimator):
         return torch.cat(parts).numpy()
 
     def positions(self, graphs: Any) -> list[NDArray[np.int64]]:
-        """The structural position of every node (of the first member), one array per graph.
+        """The structural position of every node, one array per graph; of several members the one that most give it.
 
         With DiffPool a node has the position of its largest cluster. A node that pooling drops has position -1.
         """
         read = self._read(graphs)
-        position = positions(self.model_, read).position
+        position = consensus(self.model_, read).position
         return [part.numpy() for part in position.split(read.node_counts.tolist())]
 
     def __sklearn_tags__(self) -> Any:
@@ -149,6 +152,7 @@ class GraphEstimator(TransformerMixin, BaseEstimator):
             "num_layers": self.num_layers,
             "dropout": self.dropout,
             **recipe_named(DEFAULT).model,
+            **({} if self.position_hops is None else {"position_hops": self.position_hops}),
         }
         runs = [Run(model, int(seed) + number, 0, 1, balanced=balanced) for number in range(self.ensemble)]
         members = train_members(graphs, runs, training, held_out=self.held_out, device=self.device)
@@ -165,6 +169,8 @@ class GraphEstimator(TransformerMixin, BaseEstimator):
             },
             graphs.task,
         )
+        self.model_.match_members(graphs)
+        self.model_.summary |= describe_positions(self.model_, graphs)
 
     def _check_settings(self) -> None:
         for name, least in (("epochs", 1), ("patience", 1), ("batch_size", 1), ("ensemble", 1)):

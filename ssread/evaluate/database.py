@@ -46,7 +46,7 @@ BUSY = ("locked", "busy", "locking protocol")
 
 def connect(path: Path, timeout: float) -> sqlite3.Connection:
     """Opens a store, or creates one; ``timeout`` is how many seconds to wait for other processes."""
-    if path.is_dir():
+    if os.path.isdir(path):
         raise InputError(f"{path} is a folder: give a file in it for the results, e.g. {path / 'results.db'}.")
     with errors_as_sentences(path, timeout):
         try:
@@ -64,7 +64,7 @@ def connect(path: Path, timeout: float) -> sqlite3.Connection:
 
 def check_results_file(path: str | os.PathLike[str]) -> None:
     """Raises an ``InputError`` if the results file does not exist."""
-    if not Path(path).is_file():
+    if not os.path.isfile(path):
         raise InputError(f"There is no results file {path}; ssread compare writes one.")
 
 

@@ -9,12 +9,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ssread.common.checking import checked
 from ssread.data.properties import PROPERTIES
 from ssread.data.split_names import RANDOM, check_split
 from ssread.errors import InputError
 from ssread.evaluate.significance import MARGIN, fold_ratio
 from ssread.metrics import METRICS
-from ssread.models.architectures import AGGREGATIONS, ARCHITECTURES
+from ssread.models.architectures import ARCHITECTURES, check_places
 from ssread.train.recipes import DEFAULT, Recipe, recipe_named
 from ssread.train.runs import OBJECTIVES, Training
 
@@ -30,6 +31,9 @@ ENCODER = {"hidden_channels": 32, "dropout": 0.0}
 
 #: Epochs of an encoder that learns without labels: fixed, since choosing the best one would need labels.
 UNSUPERVISED_EPOCHS = 100
+
+#: The schema of the settings, with those of the training among them.
+SCHEMA = "ssread.evaluate.settings_schema:ComparisonSettings"
 
 #: What may be predicted: the class, or a property of a molecule.
 TASKS = ("class", *PROPERTIES)
@@ -59,6 +63,8 @@ class Experiment:
         task: What is predicted: see :data:`TASKS`.
         split: How folds are drawn: a name of :data:`ssread.data.split_names.SPLITS` or a JSON file of folds.
         margin: Differences up to this many points count as equal.
+        position_hops: SSRead's positions from the structure within so many hops, the same in every training, instead of
+            learnt ones; None for learnt ones.
     """
 
     arch: Sequence[str] = ("gcn",)
@@ -75,35 +81,17 @@ class Experiment:
     task: str = "class"
     split: str = RANDOM
     margin: float = 100 * MARGIN
+    position_hops: int | None = None
 
     def __post_init__(self) -> None:
-        _one_of("way to learn", self.learn, OBJECTIVES)
-        _one_of("task", self.task, TASKS)
-        for name in self.arch:
-            _one_of("architecture", name, ARCHITECTURES)
-        for name in self.aggr:
-            for part in name.split("+"):
-                _one_of("aggregation", part, AGGREGATIONS)
-        _one_of("metric", self.metric, SHARES)
-        _one_of("precision", self.training.precision, ("float32", "tf32"))
-        _one_of("schedule", self.training.schedule, ("constant", "cosine"))
-        _one_of("selection", self.training.selection, (*METRICS, "loss", "seen"))
-        if not self.arch:
-            raise InputError("A comparison needs at least one architecture.")
-        for name, value, least in (
-            ("positions", self.positions, 1),
-            ("folds", self.folds, 2),
-            ("seeds", self.seeds, 1),
-            ("epochs", self.training.epochs, 1),
-            ("patience", self.training.patience, 1),
-            ("batch_size", self.training.batch_size, 1),
-            ("gamma", self.gamma, 0),
-            ("margin", self.margin, 0),
-        ):
-            if value is not None and not value >= least:
-                raise InputError(f"{name} must be {least} or more, but {value} was given.")
-        if isinstance(self.dropout, float) and not 0 <= self.dropout < 1:
-            raise InputError(f"dropout must be at least 0 and below 1, but {self.dropout} was given.")
+        own = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name != "training"}
+        own["model"] = dict(self.model)
+        checked(SCHEMA, {**own, **dataclasses.asdict(self.training)})
+        if self.position_hops is not None:
+            if self.learn != "supervised":
+                raise InputError("position_hops is for models that learn from labels: leave it out.")
+            for arch in self.arch:
+                check_places(self.position_hops, arch)
         if self.dropout == "auto" and self.linear:
             raise InputError(
                 "dropout: auto chooses by the validation accuracy of a classifier with a head, which an encoder "
@@ -118,21 +106,25 @@ class Experiment:
         :class:`ssread.train.Training` are settings like the others. Defaults come from the recipe; those of the
         architecture and the epochs also depend on ``learn`` and ``task``.
         """
-        own = {f.name: f for f in dataclasses.fields(cls) if f.name != "training"}
-        of_training = {f.name: f for f in dataclasses.fields(Training)}
-        unknown = [name for name in settings if name not in own and name not in of_training]
-        if unknown:
-            known = ", ".join(sorted([*own, *of_training]))
-            raise InputError(f"There is no setting {unknown[0]!r}. Choose from {known}.")
-        values = {name: _typed(name, value) for name, value in settings.items()}
+        values = dict(checked(SCHEMA, settings))
         check_split(values.get("split", RANDOM))
+        for name in ("arch", "aggr"):
+            if name in values:
+                values[name] = tuple(_listed(values[name]))
+        for name in ("learn", "task"):
+            if name in values:
+                values[name], *others = _listed(values[name])
+                if others:
+                    raise InputError(f"An experiment has one {name}, but {values[name]}, {others[0]} are given.")
+        if values.get("positions") == "auto":
+            values["positions"] = None
         learn, task = values.get("learn", "supervised"), values.get("task", "class")
         if (learn, task) != ("supervised", "class"):
             values.setdefault("arch", LINEAR_BASE[:1])
         if learn != "supervised":
             values.setdefault("epochs", UNSUPERVISED_EPOCHS)
         recipe = recipe_named(values.get("recipe", DEFAULT))
-        given = {name: value for name, value in values.items() if name in of_training}
+        given = {f.name: values.pop(f.name) for f in dataclasses.fields(Training) if f.name in values}
         if "epochs" in given and recipe.training.patience >= recipe.training.epochs:  # the recipe does not stop early
             given.setdefault("patience", given["epochs"])
         if recipe.training.selection == "accuracy" and (learn, task) == ("supervised", "class"):
@@ -140,7 +132,7 @@ class Experiment:
         training = dataclasses.replace(recipe.training, **given)
         if (learn, task) == ("supervised", "class"):
             values.setdefault("dropout", recipe.dropout)
-        return cls(training=training, **{name: value for name, value in values.items() if name in own})
+        return cls(training=training, **values)
 
     @property
     def recipe(self) -> Recipe:
@@ -168,7 +160,7 @@ class Experiment:
     def model_of(self, arch: str) -> dict[str, Any]:
         """Returns the arguments of an architecture's model; encoders evaluated linearly return all their layers."""
         recipe = self.recipe.model
-        dropout = {"dropout": self.dropout} if isinstance(self.dropout, float) else {}
+        dropout = {} if self.dropout in (None, "auto") else {"dropout": self.dropout}
         if not self.linear:
             return {**recipe, **dropout, **self.model}
         layers = {"jumping": True} if "jumping" in inspect.signature(ARCHITECTURES[arch].encoder).parameters else {}
@@ -187,13 +179,14 @@ class Experiment:
 
 def experiments_of(settings: Mapping[str, Any]) -> list[Experiment]:
     """Returns an experiment for every ``learn`` and ``task``; properties by default with every ``learn``."""
+    checked(SCHEMA, settings)
     tasks = _listed(settings.get("task", "class"))
     ways = _listed(settings.get("learn", "supervised" if tasks == ["class"] else OBJECTIVES))
     return [Experiment.of({**settings, "learn": learn, "task": task}) for learn in ways for task in tasks]
 
 
-def _listed(value: Any) -> list[str]:
-    return [part.strip() for part in value.split(",")] if isinstance(value, str) else [str(part) for part in value]
+def _listed(value: str | Iterable[str]) -> list[str]:
+    return [part.strip() for part in value.split(",")] if isinstance(value, str) else [*value]
 
 
 def _own(arch: str) -> str:
@@ -203,34 +196,3 @@ def _own(arch: str) -> str:
 
 def _aggregation(name: str) -> str | list[str]:
     return name.split("+") if "+" in name else name
-
-
-def _one_of(what: str, name: str, choices: Iterable[str]) -> None:
-    if name not in choices:
-        raise InputError(f"There is no {what} {name!r}. Choose from {', '.join(choices)}.")
-
-
-def _typed(name: str, value: Any) -> Any:
-    if name == "positions" and value in (None, "auto"):
-        return None
-    if name == "dropout" and value in (None, "auto"):
-        return value
-    kinds: dict[str, type] = {"gamma": float, "dropout": float, "learning_rate": float, "weight_decay": float}
-    kinds |= {"averaging": float, "margin": float, "metric": str, "precision": str, "learn": str, "task": str}
-    kinds |= {"split": str, "schedule": str, "selection": str, "recipe": str}
-    try:
-        if name in ("arch", "aggr"):
-            return (
-                tuple(part.strip() for part in value.split(",")) if isinstance(value, str) else tuple(map(str, value))
-            )
-        if name == "model":
-            return dict(value)
-        kind = kinds.get(name, int)
-        if kind is int and int(value) != float(value):
-            raise ValueError
-        return kind(value)
-    except (TypeError, ValueError):
-        kind_of = {int: "a whole number", float: "a number", str: "a text"}[kinds.get(name, int)]
-        wanted = {"model": "settings by name", "arch": "names", "aggr": "names"}.get(name, kind_of)
-        words = " or auto" if name in ("positions", "dropout") else ""
-        raise InputError(f"{name} cannot be {value!r}: give {wanted}{words}.") from None

@@ -2,16 +2,25 @@
 
 import dataclasses
 import hashlib
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ssread.common.plain_json import canonical_json
 from ssread.data.graphset import GraphSet
 from ssread.data.task_names import CLASSIFICATION
+from ssread.evaluate.stored_settings import stored_run
 from ssread.models.architectures import ARCHITECTURES
 from ssread.train.runs import OBJECTIVES, Run, Training
 
-__all__ = ["SELECTIONS", "DatasetId", "fingerprint", "identify", "run_key", "run_of", "run_settings", "selection"]
+__all__ = [
+    "SELECTIONS",
+    "DatasetId",
+    "fingerprint",
+    "identify",
+    "run_key",
+    "run_of",
+    "run_settings",
+    "selection",
+]
 
 #: How the epoch whose weights are tested is chosen, by ``Training.selection``. This is part of every key, so that
 #: results of different rules never mix.
@@ -46,6 +55,9 @@ def fingerprint(graphs: GraphSet) -> str:
         digest.update(f"{name} {None if tensor is None else (tensor.dtype, *tensor.shape)};".encode())
         if tensor is not None:
             digest.update(tensor.detach().cpu().contiguous().numpy().data)
+    if graphs.graph_attr is not None:  # hashes of sets without them stay as they were
+        digest.update(f"graph_attr {tuple(graphs.graph_attr.shape)};".encode())
+        digest.update(graphs.graph_attr.detach().cpu().contiguous().numpy().data)
     if graphs.task != CLASSIFICATION:
         digest.update(graphs.task.encode())
     return digest.hexdigest()
@@ -81,8 +93,9 @@ def run_settings(run: Run) -> dict[str, Any]:
     return settings if numerics == [1, 1] else {**settings, "numerics": numerics}
 
 
-def run_of(settings: Mapping[str, Any]) -> Run:
-    """Returns the run that :func:`run_settings` described."""
+def run_of(text: str) -> Run:
+    """Returns the run that :func:`run_settings` described, from the column ``run`` of a results file."""
+    settings = stored_run(text)
     return Run(**{name: value for name, value in settings.items() if name != "numerics"})
 
 

@@ -15,7 +15,7 @@ def check_placement(device: str, workers: int | None = None, on: str = "here") -
         workers: The number of worker processes; None for the default.
         on: ``here``, or a Ray cluster: ``ray`` or ``ray://host:port``.
     """
-    if on not in ("here", "ray") and not on.startswith("ray://"):
+    if on not in ("here", "ray") and not re.fullmatch(r"ray://([\w.-]+|\[[0-9a-fA-F:.]+\]):\d{1,5}", on):
         raise InputError(f"Trainings run here, on ray or on ray://host:port, not on {on!r}.")
     if not re.fullmatch(r"auto|cpu|cuda(:\d+)?", device):
         raise InputError(f"There is no device {device!r}. Choose auto, cpu or cuda.")

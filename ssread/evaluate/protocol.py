@@ -76,6 +76,8 @@ def trainings(experiment: Experiment, arch: str, aggr: Aggr, positions: int | No
         model["readout"] = "global"
     else:
         model.update(readout="ssread", num_positions=positions, gamma=experiment.gamma)
+        if experiment.position_hops is not None:
+            model["position_hops"] = experiment.position_hops
     return [
         Run(model, seed, fold, experiment.folds, learn=experiment.learn, task=experiment.task, split=experiment.split)
         for seed in range(experiment.seeds)
@@ -94,6 +96,7 @@ def experiment_rule(experiment: Experiment) -> str:
         task=experiment.task,
         dropout_chosen=experiment.dropout == "auto",
         split=experiment.split,
+        position_hops=experiment.position_hops,
     )
 
 

@@ -16,10 +16,10 @@ import torch
 from ssread.data.graphset import GraphSet
 from ssread.errors import InputError, missing_extra
 from ssread.evaluate.linear_evaluation import by_encoder
-from ssread.evaluate.runners import cohorts, train_cohort
+from ssread.evaluate.stacks import cohorts, train_cohort, train_stack
 from ssread.train.runs import Run, RunResult, Training
 
-__all__ = ["RayRunner"]
+__all__ = ["RayRunner", "connected"]
 
 #: How often a task is retried after it lost its worker or its node.
 RETRIES = 5
@@ -56,7 +56,7 @@ class RayRunner:
         if address != "ray" and not address.startswith("ray://"):
             raise InputError(f"{address!r} is not a valid address of a Ray cluster; use ray or ray://host:port.")
         self.address = address
-        self._ray = _connected(address)
+        self._ray = connected(address)
         self._say = say
         self.device = "cuda" if self._units("GPU") else "cpu"
         self._require_nodes()
@@ -141,7 +141,9 @@ def _train_on_node(
     """Trains on a node; returns the results, and the sentences for the user."""
     sentences: list[str] = []
     torch.set_num_threads(1)
-    return train_cohort(graphs, runs, training, device, sentences.append), sentences
+    if device == "cpu":
+        return train_cohort(graphs, runs, training, device, sentences.append), sentences
+    return train_stack(graphs, runs, training, device, sentences.append), sentences
 
 
 def import_ray() -> Any:
@@ -162,7 +164,7 @@ def import_ray() -> Any:
     return ray
 
 
-def _connected(address: str) -> Any:
+def connected(address: str) -> Any:
     """Returns the ``ray`` package, connected to a cluster."""
     ray = import_ray()
     if ray.is_initialized():

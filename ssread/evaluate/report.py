@@ -86,6 +86,7 @@ def selection_rule(
     task: str = "class",
     dropout_chosen: bool = False,
     split: str = "random",
+    position_hops: int | None = None,
 ) -> str:
     """Returns the protocol behind every printed number, in one line.
 
@@ -98,6 +99,7 @@ def selection_rule(
         task: What was predicted.
         dropout_chosen: Whether dropout was chosen by validation accuracy.
         split: How folds were drawn.
+        position_hops: If positions are from the structure, within so many hops.
 
     >>> selection_rule(Training(), num_folds=10, num_seeds=5, positions_chosen=False)  # doctest: +ELLIPSIS
     'recipe paper; 10 folds x 5 seeds; epoch: best validation accuracy, ties by validation loss, ...'
@@ -106,6 +108,8 @@ def selection_rule(
     base = "gin + ssread(sum)" if linear else "gcn + ssread(sum)"
     by = "accuracy" if training.selection not in METRICS else training.selection.replace("_", " ")
     positions = f"by mean validation {by} of {base}" if positions_chosen else "given"
+    if position_hops is not None:
+        positions += f"; positions: from the structure within {position_hops} hop{'s' * (position_hops != 1)}"
     most = training.epochs
     epoch = f"{selection(training)}, "
     epoch += f"{most} epochs" if training.patience >= most else f"patience {training.patience}, at most {most} epochs"

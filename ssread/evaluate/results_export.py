@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 from ssread.common.files import write_text
 from ssread.common.markdown import markdown_table
 from ssread.errors import InputError
+from ssread.evaluate.stored_settings import stored_run, stored_training
 from ssread.train.runs import Training
 
 if TYPE_CHECKING:
@@ -83,9 +83,9 @@ def _as_markdown(cells: pd.DataFrame) -> str:
 
 def _settings(run: str, training: str) -> str:
     """Returns settings without a column that are not the default, to tell otherwise equal cells apart."""
-    others = {name: value for name, value in json.loads(run)["model"].items() if name not in IN_COLUMNS}
+    others = {name: value for name, value in stored_run(run)["model"].items() if name not in IN_COLUMNS}
     defaults = dataclasses.asdict(Training())
-    others |= {name: value for name, value in json.loads(training).items() if defaults.get(name) != value}
+    others |= {name: value for name, value in stored_training(training).items() if defaults.get(name) != value}
     return ", ".join(f"{name}={value}" for name, value in sorted(others.items()))
 
 

@@ -1,25 +1,26 @@
 """Where trainings run: on this machine's cores or on its GPU. (On a Ray cluster: :mod:`ssread.evaluate.ray_runner`.)"""
 
 import os
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
-from pathlib import Path
+from functools import cached_property, lru_cache
 from typing import Protocol
 
 import torch
-from joblib import Parallel, cpu_count, delayed, parallel_config
+from joblib import cpu_count, delayed
 
 from ssread import kernels
-from ssread.common.workers import as_worker
+from ssread.common.files import temporary_folder
+from ssread.common.workers import as_worker, worker_pool
 from ssread.data.graphset import GraphSet
 from ssread.errors import InputError
+from ssread.evaluate.gpu_sharing import Sharing, device_of_this_worker, share_gpus
 from ssread.evaluate.linear_evaluation import by_encoder, train_and_judge
 from ssread.evaluate.placement import check_placement, check_workers
+from ssread.evaluate.stacks import cohorts, train_stack
 from ssread.train.runs import Run, RunResult, Training
 
-__all__ = ["CPURunner", "GPURunner", "Runner", "cohorts", "local_device", "make_runner", "train_cohort"]
+__all__ = ["CPURunner", "GPURunner", "Runner", "local_device", "make_runner"]
 
 
 class Runner(Protocol):
@@ -48,8 +49,7 @@ class CPURunner:
     def train(self, graphs: GraphSet, runs: Sequence[Run], training: Training) -> Iterator[RunResult]:
         """See :class:`Runner`."""
         task, parts = delayed(_train_in_worker), by_encoder(runs)
-        with saved_for_workers(graphs) as path, parallel_config(backend="loky", inner_max_num_threads=1):
-            pool = Parallel(n_jobs=min(self.workers, len(parts)) or 1, return_as="generator_unordered")
+        with saved_for_workers(graphs) as path, worker_pool(min(self.workers, len(parts)) or 1) as pool:
             for results in pool(task(path, part, training, os.getpid()) for part in parts):
                 yield from results
 
@@ -58,14 +58,15 @@ class CPURunner:
 
 
 class GPURunner:
-    """Stacks of models of equal shape, as large as memory allows; several stacks at a time.
+    """Stacks of models of equal shape, as large as memory allows; several stacks at a time, on all GPUs.
 
-    While one stack is being built, evaluated or recorded, the others keep the GPU busy.
+    While one stack is being built, evaluated or recorded, the others keep the GPU busy. That needs NVIDIA's
+    Multi-Process Service, which is started if the machine has it (:mod:`ssread.evaluate.multi_process_service`).
 
     Args:
-        device: For example ``cuda`` or ``cuda:1``.
+        device: ``cuda`` for all GPUs, or one of them, such as ``cuda:1``.
         say: Called with a sentence if a cohort has to be made smaller, or the GPU cannot be used as intended.
-        workers: How many stacks are trained at a time, each in a process of its own; by default up to 3.
+        workers: How many stacks are trained at a time, each in a process of its own; by default as many as pay.
     """
 
     def __init__(self, device: str = "cuda", say: Callable[[str], None] = lambda _: None, workers: int | None = None):
@@ -75,26 +76,32 @@ class GPURunner:
         if (why := kernels.missing()) is not None:
             say(f"{why[0].upper()}{why[1:]}: plain torch code replaces the fused kernels, several times slower.")
         self.device = device
-        self.workers = workers or min(cpu_count(), 3)
+        self._workers = workers
         self._say = say
 
     def train(self, graphs: GraphSet, runs: Sequence[Run], training: Training) -> Iterator[RunResult]:
         """See :class:`Runner`."""
         stacks = cohorts(runs)
-        if min(self.workers, len(stacks)) <= 1:
+        workers = 1 if len(stacks) <= 1 or self._workers == 1 else min(self._sharing.workers, len(stacks))
+        if workers == 1:
             for stack in stacks:
-                yield from train_cohort(graphs, stack, training, self.device, self._say)
+                yield from train_stack(graphs, stack, training, self.device, self._say)
             return
-        with saved_for_workers(graphs) as path:
-            pool = Parallel(n_jobs=min(self.workers, len(stacks)), backend="loky", return_as="generator_unordered")
-            task = delayed(_train_stack_in_worker)
-            for results, sentences in pool(task(path, stack, training, self.device, os.getpid()) for stack in stacks):
+        task, memory = delayed(_train_stack_in_worker), self._sharing.memory(workers)
+        with saved_for_workers(graphs) as path, worker_pool(workers) as pool:
+            tasks = (task(path, stack, training, self._sharing, memory, os.getpid()) for stack in stacks)
+            for results, sentences in pool(tasks):
                 for sentence in sentences:
                     self._say(sentence)
                 yield from results
 
+    @cached_property
+    def _sharing(self) -> Sharing:
+        return share_gpus(self.device, self._workers, self._say)
+
     def __repr__(self) -> str:
-        return torch.cuda.get_device_name(self.device)
+        count = torch.cuda.device_count() if self.device == "cuda" else 1
+        return f"{count} x " * (count > 1) + torch.cuda.get_device_name(self.device)
 
 
 def make_runner(device: str, workers: int | None, on: str, say: Callable[[str], None]) -> Runner:
@@ -116,48 +123,25 @@ def local_device(runner: Runner) -> str:
     return runner.device if runner.device == "cpu" or torch.cuda.is_available() else "cpu"
 
 
-def cohorts(runs: Sequence[Run]) -> list[list[Run]]:
-    """Groups runs whose models have equal shapes: those that differ only in the seed, the fold and the task."""
-    groups: dict[str, list[Run]] = {}
-    for run in runs:
-        groups.setdefault(repr((run.learn, sorted(run.model.items(), key=repr))), []).append(run)
-    return list(groups.values())
-
-
-def train_cohort(
-    graphs: GraphSet, runs: Sequence[Run], training: Training, device: str, say: Callable[[str], None]
-) -> list[RunResult]:
-    """Trains runs of equal shape together; if memory does not suffice, one half after the other."""
-    encoders = by_encoder(runs)
-    try:
-        return train_and_judge(graphs, runs, training, device, say)
-    except torch.OutOfMemoryError:
-        if len(encoders) == 1:
-            raise InputError(
-                f"A single model does not fit into the memory of {device}; a smaller --batch-size may help."
-            ) from None
-    torch.cuda.empty_cache()
-    half = (len(encoders) + 1) // 2
-    say(f"{len(encoders)} models do not fit into the memory of {device} at once; continuing with {half} at a time.")
-    parts = ([run for group in part for run in group] for part in (encoders[:half], encoders[half:]))
-    return [result for part in parts for result in train_cohort(graphs, part, training, device, say)]
-
-
 @contextmanager
 def saved_for_workers(graphs: GraphSet) -> Iterator[str]:
     """Yields the path of a temporary copy of the graphs that worker processes can memory-map."""
-    with tempfile.TemporaryDirectory(prefix="ssread-") as folder:
-        path = Path(folder) / "graphs"
+    with temporary_folder() as folder:
+        path = folder / "graphs"
         graphs.save(path)
         yield str(path)
 
 
 def _train_stack_in_worker(
-    path: str, runs: Sequence[Run], training: Training, device: str, parent: int
+    path: str, runs: Sequence[Run], training: Training, sharing: Sharing, memory: int, parent: int
 ) -> tuple[list[RunResult], list[str]]:
     as_worker(parent)
+    os.environ.update(sharing.environment)
+    device = device_of_this_worker(sharing.devices)
+    total = torch.cuda.get_device_properties(device).total_memory
+    torch.cuda.set_per_process_memory_fraction(min(1.0, memory / total), device)  # who needs more disturbs no other
     sentences: list[str] = []
-    return train_cohort(_load(path), runs, training, device, sentences.append), sentences
+    return train_stack(_load(path), runs, training, device, sentences.append, memory), sentences
 
 
 def _train_in_worker(path: str, runs: Sequence[Run], training: Training, parent: int) -> list[RunResult]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ssread.common.checking import shorten
 from ssread.common.plain_json import canonical_json
 from ssread.common.versions import versions
 from ssread.errors import InputError
@@ -22,7 +23,7 @@ from ssread.train.runs import RunResult, Training
 
 __all__ = ["Store"]
 
-MAY_BE_NAN = ("valid_accuracy", "valid_loss", "test_accuracy")  # SQLite stores NaN as NULL
+KINDS = {"REAL": float, "REAL NOT NULL": float, "INTEGER NOT NULL": int}  # SQLite stores NaN as NULL
 ORDER = "dataset, fingerprint, arch, readout, aggr, num_positions, seed, fold, key"
 CHOSEN = "key IN (SELECT value FROM json_each(?))"
 
@@ -124,10 +125,16 @@ class Store:
         """Returns one row per training, without predictions and curves, in an order that does not depend on time."""
         columns = [name for name, kind in COLUMNS.items() if not kind.startswith("BLOB")]
         rows = self._rows(f"SELECT {', '.join(columns)} FROM runs ORDER BY {ORDER}")
+        table = pd.DataFrame(rows, columns=columns)
         try:
-            return pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(MAY_BE_NAN, float))
-        except (ValueError, TypeError) as error:
-            raise InputError(f"{self.path} is damaged ({error}): restore a backup.") from None
+            for name in columns:
+                kind = COLUMNS[name].split()[0]
+                if kind == "TEXT" and not table[name].map(lambda value: isinstance(value, str)).all():
+                    raise ValueError(f"{name} is not text everywhere")
+            numbers = {name: KINDS[kind] for name, kind in COLUMNS.items() if kind in KINDS}
+            return table.astype(numbers)
+        except (ValueError, TypeError, OverflowError) as error:
+            raise InputError(f"{self.path} is damaged ({shorten(str(error), 300)}): restore a backup.") from None
 
     def _rows(self, sql: str, *arguments: Any) -> list[tuple]:
         with errors_as_sentences(self.path, self.timeout):
@@ -149,7 +156,7 @@ class Store:
         try:
             test, values_by_curve = _unpack(predictions), _unpack(curves)
             return RunResult(
-                run_of(json.loads(run)),
+                run_of(run),
                 best_epoch,
                 epochs,
                 _number(valid_accuracy),
@@ -163,7 +170,8 @@ class Store:
             )
         except Exception as error:  # damaged bytes make zipfile, zlib, numpy and json raise more than can be listed
             raise InputError(
-                f"The run {key} in {self.path} is damaged ({type(error).__name__}: {error}): restore a backup."
+                f"The run {key} in {self.path} is damaged "
+                f"({type(error).__name__}: {shorten(str(error), 300)}): restore a backup."
             ) from None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,12 +14,15 @@ from torch import Tensor
 from ssread import segment
 from ssread.data.graphset import GraphSet
 from ssread.evaluate.statistics import holm
-from ssread.explain.activation import activation
-from ssread.explain.forward import classifier, node_vectors
+from ssread.explain.consensus import Consensus, consensus
+from ssread.explain.contributions import activation
+from ssread.explain.forward import node_vectors
+from ssread.explain.merging import merge_positions
 from ssread.explain.node_facts import graph_of_node, node_facts
-from ssread.explain.positions import Positions, positions
+from ssread.explain.position_names import name_positions
+from ssread.explain.positions import Positions
 
-__all__ = ["Exemplar", "PositionCard", "Trait", "prototype_atlas"]
+__all__ = ["Exemplar", "Level", "PositionCard", "Trait", "atlas_levels", "prototype_atlas"]
 
 #: The radius of an exemplar's neighbourhood.
 HOPS = 2
@@ -69,16 +73,18 @@ class PositionCard:
 
     Attributes:
         position: Its number.
+        name: What it means, in words (:func:`ssread.explain.position_names.name_positions`).
         share: The share of nodes aligned with it.
         graph_share: The share of graphs with a node aligned with it.
         cost: The mean cost of its nodes; NaN without nodes.
         exemplars: Its most typical nodes: the most frequent vectors among the half closest to the prototype.
         traits: Facts over-represented among its nodes, the largest effect first.
         activations: The mean activation of its nodes for each class, label or number
-            (:func:`ssread.explain.activation`): the effect of the position-specific weights.
+            (:func:`ssread.explain.contributions`): the effect of the position-specific weights.
     """
 
     position: int
+    name: str
     share: float
     graph_share: float
     cost: float
@@ -87,52 +93,91 @@ class PositionCard:
     activations: tuple[float, ...]
 
 
+@dataclass(frozen=True)
+class Level:
+    """The positions of a model, or groups of them when the most similar are merged.
+
+    Attributes:
+        groups: The group of every position, [K]; its own number where nothing is merged.
+        cards: A card for every group.
+    """
+
+    groups: tuple[int, ...]
+    cards: tuple[PositionCard, ...]
+
+
 def prototype_atlas(
     model: Any, graphs: GraphSet, num_exemplars: int = 4, num_traits: int = 6, alpha: float = 0.05
 ) -> list[PositionCard]:
-    """A card for every position of a model with SSRead.
+    """A card for every position of a model with SSRead: the first of :func:`atlas_levels`.
 
     Args:
-        model: Anything :func:`ssread.explain.classifier` takes; of an ensemble the first member is described.
+        model: Anything :func:`ssread.explain.classifier` takes; of an ensemble the positions are those of
+            :func:`ssread.explain.consensus`.
         graphs: The graphs from which the positions are described.
         num_exemplars: The largest number of exemplars, each from another graph.
         num_traits: The largest number of traits.
         alpha: Traits with a larger p-value are omitted.
     """
-    model = classifier(model)
-    aligned = positions(model, graphs)
-    activations = activation(model, graphs)
-    vectors = node_vectors(model, graphs)
-    traits = _traits(graphs, aligned)
-    graph = graph_of_node(graphs)
-    num_aligned = max(int((aligned.position >= 0).sum()), 1)
-    cards = []
-    for k in range(aligned.num_positions):
-        members = (aligned.position == k).nonzero().squeeze(1)
-        empty = len(members) == 0
-        cards.append(
+    levels = atlas_levels(model, graphs, groups=[], num_exemplars=num_exemplars, num_traits=num_traits, alpha=alpha)
+    return list(levels[0].cards)
+
+
+def atlas_levels(
+    model: Any,
+    graphs: GraphSet,
+    aligned: Positions | Consensus | None = None,
+    groups: Sequence[Sequence[int]] | None = None,
+    num_exemplars: int = 4,
+    num_traits: int = 6,
+    alpha: float = 0.05,
+) -> list[Level]:
+    """The cards of all positions, then of the groups that remain as the most similar positions are merged.
+
+    Args:
+        model: As in :func:`prototype_atlas`, like ``graphs``, ``num_exemplars``, ``num_traits`` and ``alpha``.
+        aligned: The positions of the nodes; by default the consensus of the members.
+        groups: The group of every position on each further level; by default :func:`merge_positions` decides.
+    """
+    aligned = consensus(model, graphs) if aligned is None else aligned
+    K = aligned.num_positions
+    vectors, facts, activations = node_vectors(model, graphs), node_facts(graphs), activation(model, graphs)
+    groups = merge_positions(vectors, aligned.position, K) if groups is None else groups
+    levels = []
+    for of_position in [list(range(K)), *map(list, groups)]:
+        number = torch.tensor([*of_position, -1])[aligned.position]  # -1 stays -1
+        traits = _traits(graphs, facts, number, max(of_position) + 1)
+        names = name_positions(traits, list(facts), alpha)
+        cards = tuple(
             PositionCard(
                 position=k,
-                share=len(members) / num_aligned,
-                graph_share=len(graph[members].unique()) / max(len(graphs), 1),
-                cost=float("nan") if empty else float(aligned.cost[members].mean()),
-                exemplars=_exemplars(graphs, aligned.cost, vectors, members, num_exemplars),
+                name=names[k],
+                share=float((number == k).double().sum() / max(int((number >= 0).sum()), 1)),
+                graph_share=len(graph_of_node(graphs)[number == k].unique()) / max(len(graphs), 1),
+                cost=_mean(aligned.cost, number == k),
+                exemplars=_exemplars(graphs, aligned.cost, vectors, (number == k).nonzero().squeeze(1), num_exemplars),
                 traits=tuple(trait for trait in traits[k] if trait.p <= alpha and trait.effect > 0)[:num_traits],
-                activations=(0.0,) * activations.size(1) if empty else tuple(activations[members].mean(0).tolist()),
+                activations=tuple(activations[number == k].sum(0).div(max(int((number == k).sum()), 1)).tolist()),
             )
+            for k in range(max(of_position) + 1)
         )
-    return cards
+        levels.append(Level(tuple(of_position), cards))
+    return levels
 
 
-def _traits(graphs: GraphSet, aligned: Positions) -> list[list[Trait]]:
+def _mean(values: Tensor, chosen: Tensor) -> float:
+    return float(values[chosen].mean()) if bool(chosen.any()) else float("nan")
+
+
+def _traits(graphs: GraphSet, facts: dict[str, Tensor], position: Tensor, K: int) -> list[list[Trait]]:
     """Every fact for every position, the largest effect first, with p-values after Holm's correction."""
-    K, G = aligned.num_positions, len(graphs)
-    kept = aligned.position >= 0
-    pair = graph_of_node(graphs)[kept] * K + aligned.position[kept]
+    G = len(graphs)
+    kept = position >= 0
+    pair = graph_of_node(graphs)[kept] * K + position[kept]
     nodes_inside = segment.count(pair, G * K).view(G, K).double().numpy()
     nodes_outside = nodes_inside.sum(axis=1, keepdims=True) - nodes_inside
     tests: list[tuple[int, str, float, float, float]] = []
-    for fact, holds in node_facts(graphs).items():
+    for fact, holds in facts.items():
         inside = segment.reduce_sum(holds[kept].double(), pair, G * K).view(G, K).numpy()
         outside = inside.sum(axis=1, keepdims=True) - inside
         for k in range(K):

@@ -14,7 +14,10 @@ from ssread.errors import InputError
 from ssread.explain.chemical_groups import GROUP_COLUMN, GROUPS, functional_groups
 from ssread.explain.node_facts import graph_of_node
 
-__all__ = ["GroundTruth", "ground_truth"]
+__all__ = ["DECIDING", "GroundTruth", "ground_truth"]
+
+#: The node column that says which nodes decide the class of their graph.
+DECIDING = "deciding"
 
 #: The groups that make a molecule of Mutagenicity a mutagen (Debnath et al., 1991), and the name of that class.
 MUTAGENIC_GROUPS = ("nitro", "amino")
@@ -52,10 +55,11 @@ class GroundTruth:
 def ground_truth(graphs: GraphSet) -> GroundTruth:
     """The ground truth of generated graphs (planted roles and motifs) or of molecules (functional groups).
 
-    Among molecules, only those of Mutagenicity have a known motif: the nitro and amino groups of mutagens.
+    Among molecules, those labelled by a rule have a known motif (:mod:`ssread.explain.rules`), and those of
+    Mutagenicity: the nitro and amino groups of mutagens.
     """
-    if {"position", "deciding"} <= set(graphs.node_columns):
-        deciding = graphs.node_columns["deciding"].bool().cpu()
+    if {"position", DECIDING} <= set(graphs.node_columns):
+        deciding = graphs.node_columns[DECIDING].bool().cpu()
         roles = graphs.node_columns["position"].cpu()
         return GroundTruth(roles, deciding, "roles: planted; motif: the one that decides")
     if not (GROUP_COLUMN in graphs.node_columns or are_molecules(graphs)):
@@ -64,6 +68,9 @@ def ground_truth(graphs: GraphSet) -> GroundTruth:
             "planted graphs or molecules."
         )
     group = functional_groups(graphs)
+    if DECIDING in graphs.node_columns:
+        deciding = graphs.node_columns[DECIDING].bool().cpu()
+        return GroundTruth(group, deciding, "roles: functional groups (RDKit); motif: what decides by the rule")
     if MUTAGEN not in graphs.class_names or graphs.y is None:
         return GroundTruth(group, None, "roles: functional groups (RDKit)")
     motif = torch.isin(group, torch.tensor([list(GROUPS).index(name) for name in MUTAGENIC_GROUPS]))

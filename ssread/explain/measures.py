@@ -15,7 +15,7 @@ from ssread.data.graphset import GraphSet
 from ssread.explain.node_facts import graph_of_node
 from ssread.explain.outputs import predictions
 
-__all__ = ["Agreement", "Fidelity", "agreement", "fidelity", "induced_subgraphs", "localisation"]
+__all__ = ["Agreement", "Fidelity", "agreement", "average_precision", "fidelity", "induced_subgraphs", "localisation"]
 
 
 @dataclass(frozen=True)
@@ -89,19 +89,47 @@ def localisation(scores: Tensor, truth: Tensor, graph: Tensor, num_graphs: int) 
         num_graphs: The number of graphs G.
     """
     truth = truth.to(torch.double)
-    order = scores.double().argsort(stable=True)
-    order = order[graph[order].argsort(stable=True)]
-    level = torch.ones(len(order), dtype=torch.long)  # nodes of one graph with equal scores share their mean rank
-    tied = (scores[order].diff() == 0) & (graph[order].diff() == 0)
-    level[1:] = (~tied).long()
-    level = level.cumsum(0) - 1
-    num_levels = int(level[-1]) + 1 if len(level) else 0
+    order, level, num_levels = _levels(scores, graph)
     rank = torch.empty(len(order), dtype=torch.double)
     rank[order] = segment.reduce_mean(segment.rank(graph[order], num_graphs).double(), level, num_levels)[level]
     positives = segment.reduce_sum(truth, graph, num_graphs)
     negatives = segment.count(graph, num_graphs) - positives
     wins = segment.reduce_sum(rank * truth, graph, num_graphs) - positives * (positives - 1) / 2
     return torch.where((positives > 0) & (negatives > 0), wins / (positives * negatives), torch.nan)
+
+
+def average_precision(scores: Tensor, truth: Tensor, graph: Tensor, num_graphs: int) -> Tensor:
+    """The average precision of scores in each graph, [G]; NaN where no node is true. Arguments: :func:`localisation`.
+
+    Nodes with equal scores are found together.
+    """
+    order, level, num_levels = _levels(-scores.double(), graph)
+    true_here = segment.reduce_sum(truth[order].to(torch.double), level, num_levels)
+    found_here = segment.count(level, num_levels)
+    owner = torch.zeros(num_levels, dtype=torch.long).index_copy(0, level, graph[order])
+    true_so_far, found_so_far = (_within_graph(counts, owner, num_graphs) for counts in (true_here, found_here))
+    total = segment.reduce_sum(true_here, owner, num_graphs)
+    precision = segment.reduce_sum(true_here * true_so_far / found_so_far, owner, num_graphs)
+    return torch.where(total > 0, precision / total, torch.nan)
+
+
+def _levels(scores: Tensor, graph: Tensor) -> tuple[Tensor, Tensor, int]:
+    """Nodes by graph and ascending score, [N]; the level of each in this order, shared by equal scores of a graph; how
+    many levels there are."""
+    order = scores.double().argsort(stable=True)
+    order = order[graph[order].argsort(stable=True)]
+    level = torch.ones(len(order), dtype=torch.long)
+    tied = (scores[order].diff() == 0) & (graph[order].diff() == 0)
+    level[1:] = (~tied).long()
+    level = level.cumsum(0) - 1
+    return order, level, int(level[-1]) + 1 if len(level) else 0
+
+
+def _within_graph(counts: Tensor, owner: Tensor, num_graphs: int) -> Tensor:
+    """Running sums that begin anew in every graph; rows are in the order of the graphs."""
+    total = counts.cumsum(0)
+    before = torch.nn.functional.pad(segment.reduce_sum(counts, owner, num_graphs).cumsum(0), (1, 0))
+    return total - before[owner]
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,10 +139,12 @@ class Fidelity:
     Attributes:
         plus: How much the probability falls without them, [G]: large is good.
         minus: How much the probability falls with only them, [G]: small is good.
+        sufficient: Whether the class is still the most probable with only them, [G].
     """
 
     plus: Tensor
     minus: Tensor
+    sufficient: Tensor
 
 
 def fidelity(model: Any, graphs: GraphSet, scores: Tensor, target: Tensor, sizes: Tensor) -> Fidelity:
@@ -130,12 +160,11 @@ def fidelity(model: Any, graphs: GraphSet, scores: Tensor, target: Tensor, sizes
     graph = graph_of_node(graphs)
     top = segment.rank(graph, len(graphs), by=scores) < sizes[graph]
 
-    def probability(given: GraphSet) -> Tensor:
-        return predictions(model, given).gather(1, target.unsqueeze(1)).squeeze(1)
-
-    whole = probability(graphs)
-    without_top, only_top = induced_subgraphs(graphs, ~top), induced_subgraphs(graphs, top)
-    return Fidelity(whole - probability(without_top), whole - probability(only_top))
+    parts = [
+        predictions(model, given) for given in (graphs, *(induced_subgraphs(graphs, kept) for kept in (~top, top)))
+    ]
+    whole, without_top, only_top = (part.gather(1, target.unsqueeze(1)).squeeze(1) for part in parts)
+    return Fidelity(whole - without_top, whole - only_top, parts[2].argmax(dim=1) == target)
 
 
 def induced_subgraphs(graphs: GraphSet, kept: Tensor) -> GraphSet:

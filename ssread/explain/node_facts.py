@@ -1,6 +1,7 @@
-"""Facts about nodes that need no model: graph, type, degree, ring membership, functional group."""
+"""Facts about nodes that need no model: type, place in the structure, functional group."""
 
-import networkx as nx
+from contextlib import suppress
+
 import torch
 from torch import Tensor
 
@@ -8,53 +9,37 @@ from ssread import segment
 from ssread.data.graphset import GraphSet
 from ssread.data.rebuild_molecules import are_molecules
 from ssread.errors import MissingExtraError
-from ssread.explain.chemical_groups import GROUP_COLUMN, GROUPS, functional_groups
+from ssread.explain.atom_facts import atom_facts, group_facts
+from ssread.explain.chemical_groups import GROUP_COLUMN
+from ssread.explain.structure_facts import edges_of, graph_of_node, in_ring, structure_facts
 
 __all__ = ["graph_of_node", "in_ring", "node_facts"]
 
-#: Degrees from here on share one fact.
-MAX_DEGREE = 5
-
-
-def graph_of_node(graphs: GraphSet) -> Tensor:
-    """The number of every node's graph, [N], on the CPU."""
-    return torch.arange(len(graphs)).repeat_interleave(graphs.node_counts.cpu())
+#: How many pairs of types, the most frequent ones, are facts of the kind "N next to O".
+MAX_PAIRS = 30
 
 
 def node_facts(graphs: GraphSet) -> dict[str, Tensor]:
-    """Facts such as ``in a ring``, each with the nodes it holds for, [N]. Facts that hold for all or none are omitted.
+    """Facts such as ``in a ring``, each with the nodes it holds for, [N].
 
-    Types are the node features that are 0 or 1. Functional groups need molecules, and either RDKit or the node column
+    Facts that hold for all nodes or none are omitted, and of facts that hold for the same nodes all but the first.
+    Types are the node features that are 0 or 1. Facts about atoms need molecules, and either RDKit or the node column
     that :func:`ssread.explain.chemical_groups.with_functional_groups` adds; otherwise they are omitted.
     """
-    source, _ = _edges(graphs)
-    degree = segment.count(source, graphs.x.size(0))
-    facts = _type_facts(graphs)
-    for count in range(MAX_DEGREE):
-        facts["1 neighbour" if count == 1 else f"{count} neighbours"] = degree == count
-    facts[f"{MAX_DEGREE} or more neighbours"] = degree >= MAX_DEGREE
-    facts["in a ring"] = in_ring(graphs)
-    once = {holds.numpy().tobytes(): name for name, holds in facts.items()}  # a feature may be a degree or a ring
-    facts = {name: facts[name] for name in once.values()}
-    if GROUP_COLUMN in graphs.node_columns or are_molecules(graphs):
-        try:
-            group = functional_groups(graphs)
-            names = [name if name.endswith("ring") else f"{name} group" for name in GROUPS]
-            facts |= {name: group == number for number, name in enumerate(names)}
-        except MissingExtraError:  # the other facts do not need RDKit
-            pass
-    return {name: holds for name, holds in facts.items() if 0 < int(holds.sum()) < len(holds)}
-
-
-def in_ring(graphs: GraphSet) -> Tensor:
-    """Whether every node lies on a cycle, [N]: whether one of its edges is not a bridge."""
-    source, target = _edges(graphs)
-    network = nx.Graph(pair for pair in zip(source.tolist(), target.tolist(), strict=True) if pair[0] != pair[1])
-    bridges = set(nx.bridges(network))
-    ring = torch.zeros(graphs.x.size(0), dtype=torch.bool)
-    on_cycle = [end for edge in network.edges if edge not in bridges and edge[::-1] not in bridges for end in edge]
-    ring[on_cycle] = True
-    return ring
+    facts: dict[str, Tensor] = {}
+    if are_molecules(graphs):
+        with suppress(MissingExtraError):  # the other facts do not need RDKit
+            facts |= atom_facts(graphs)
+    elif GROUP_COLUMN in graphs.node_columns:
+        facts |= group_facts(graphs)
+    types = _type_facts(graphs)
+    facts |= structure_facts(graphs, "{} neighbours" if are_molecules(graphs) else "degree {}") | types
+    if not are_molecules(graphs):
+        facts |= _pairs(graphs, types)
+    once: dict[bytes, str] = {}
+    for name, holds in facts.items():
+        once.setdefault(holds.numpy().tobytes(), name)
+    return {name: facts[name] for name in once.values() if 0 < int(facts[name].sum()) < len(facts[name])}
 
 
 def _type_facts(graphs: GraphSet) -> dict[str, Tensor]:
@@ -67,8 +52,18 @@ def _type_facts(graphs: GraphSet) -> dict[str, Tensor]:
     }
 
 
-def _edges(graphs: GraphSet) -> tuple[Tensor, Tensor]:
-    """Sources and targets of all edges as rows of the node columns, on the CPU."""
-    offset = graphs.node_ptr[:-1].repeat_interleave(graphs.edge_counts)
-    source, target = (graphs.edge_index + offset).cpu()
-    return source, target
+def _pairs(graphs: GraphSet, types: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Nodes of one type with a neighbour of another, such as ``type N next to O``, for the most frequent pairs."""
+    one_hot = {name: holds for name, holds in types.items() if name.startswith("type ")}
+    if len(one_hot) < 2:
+        return {}
+    source, target = edges_of(graphs)
+    holds = torch.stack(list(one_hot.values()), dim=1)
+    beside = segment.reduce_sum(holds[target].long(), source, len(holds)) > 0
+    names = [name.removeprefix("type ") for name in one_hot]
+    found = []
+    for i, name in enumerate(one_hot):
+        both = holds[:, i : i + 1] & beside
+        found += [(int(both[:, j].sum()), f"{name} next to {other}", both[:, j]) for j, other in enumerate(names)]
+    found.sort(key=lambda pair: -pair[0])
+    return {name: pair for count, name, pair in found[:MAX_PAIRS] if count}

@@ -45,6 +45,8 @@ def node_map(model: Any, graphs: GraphSet, max_nodes: int = 1000, seed: int = 0)
         seed: Seed of the sample and of t-SNE.
     """
     vectors = node_vectors(model, graphs)
+    if has_positions(model):
+        vectors = classifier(model).readout.aligned(vectors)
     lengths = vectors.norm(dim=1)
     nonzero = (lengths > 0).nonzero().squeeze(1)  # a zero vector has no direction
     order = torch.randperm(len(nonzero), generator=torch.Generator().manual_seed(seed))

@@ -14,6 +14,9 @@ from ssread.models.predictions import predictions as from_scores
 
 __all__ = ["Outputs", "outputs_of", "predictions"]
 
+#: Names of classes that say nothing by themselves; so do numbers.
+BARE = ("yes", "no", "true", "false", "active", "inactive", "positive", "negative")
+
 
 @dataclass(frozen=True)
 class Outputs:
@@ -22,20 +25,31 @@ class Outputs:
     Attributes:
         task: See :data:`ssread.data.task_names.TASKS`.
         names: The name of each class, label or number.
+        what: What the classes are classes of, such as the name of a column; None if unknown.
     """
 
     task: str
     names: tuple[str, ...]
+    what: str | None = None
 
     @property
     def texts(self) -> list[str]:
-        """The names for people: a class that is called 0 is ``class 0``.
+        """The names for people: a class that is called 0 is ``class 0``, or ``mutagenic: 0``.
 
         >>> Outputs("classification", ("0", "mutagen")).texts
         ['class 0', 'mutagen']
+        >>> Outputs("classification", ("no", "yes"), "mutagenic").texts
+        ['mutagenic: no', 'mutagenic: yes']
         """
-        bare = [self.task == CLASSIFICATION and as_number(name) is not None for name in self.names]
-        return [f"class {name}" if is_bare else name for name, is_bare in zip(self.names, bare, strict=True)]
+        if self.task != CLASSIFICATION:
+            return list(self.names)
+        return [self._text(name) for name in self.names]
+
+    def _text(self, name: str) -> str:
+        """The name of a class, with what it is a class of where it says little by itself."""
+        if as_number(name) is None and not (self.what and name.lower() in BARE):
+            return name
+        return f"{self.what}: {name}" if self.what else f"class {name}"
 
     def known(self, graphs: GraphSet) -> Tensor | None:
         """What is known of the graphs, in the order of the names; None without labels, or with those of another task.

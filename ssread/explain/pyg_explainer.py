@@ -8,9 +8,8 @@ from torch_geometric.explain import Explanation
 from torch_geometric.explain.algorithm import ExplainerAlgorithm
 from torch_geometric.explain.config import MaskType, ModelMode, ModelTaskLevel
 
-from ssread.explain.activation import class_activations
-from ssread.explain.forward import forward_pass
 from ssread.models import GraphClassifier, Graphs
+from ssread.models.contributions import contributions_of
 
 __all__ = ["ActivationExplainer"]
 
@@ -52,7 +51,7 @@ class ActivationExplainer(ExplainerAlgorithm):
         """See PyG's ``ExplainerAlgorithm``; with ``index``, the nodes of all other graphs get 0."""
         assert isinstance(model, GraphClassifier)
         graphs = Graphs.of(x, edge_index, **kwargs)
-        activations = class_activations(forward_pass(model, graphs)).to(x.device)
+        activations = contributions_of([model], graphs).nodes
         graph = graphs.batch
         mask = activations.gather(1, target.index_select(0, graph).unsqueeze(1)).relu()
         if index is not None:

@@ -6,6 +6,7 @@ import torch
 
 from ssread.common.workers import one_thread
 from ssread.data.graphset import GraphSet
+from ssread.data.splits import Fold
 from ssread.errors import InputError
 from ssread.models import GraphClassifier
 from ssread.train.engine import State
@@ -27,16 +28,25 @@ def trained_model(
 
 
 def trained_models(
-    graphs: GraphSet, runs: Sequence[Run], training: Training | None = None, device: str = "cpu"
+    graphs: GraphSet,
+    runs: Sequence[Run],
+    training: Training | None = None,
+    device: str = "cpu",
+    fold: Fold | None = None,
 ) -> list[tuple[GraphClassifier, RunResult]]:
-    """:func:`trained_model` for several runs: one after another on a CPU, as one stack of models on a GPU."""
+    """:func:`trained_model` for several runs: one after another on a CPU, as one stack of models on a GPU.
+
+    With ``fold``, all are trained on its training part, whatever their seeds are: the members of an ensemble.
+    """
     states: dict[int, State] = {}
 
     def keep(run: Run, state: State) -> None:
         states[id(run)] = {name: value.cpu() for name, value in state.items()}
 
     with one_thread(), torch.random.fork_rng(devices=[]):
-        results = train(graphs, runs, training, device, weights=keep)
+        results = train(
+            graphs, runs, training, device, weights=keep, folds=None if fold is None else [fold] * len(runs)
+        )
         models = [model_of(graphs, run).eval() for run in runs]
     for run, result, model in zip(runs, results, models, strict=True):
         if result.failed:

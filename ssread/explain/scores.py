@@ -14,7 +14,7 @@ from ssread.explain.study import FOLDS, Study
 __all__ = ["Scores"]
 
 #: The method of each part of the table that all others are tested against.
-REFERENCE = {"agreement": "SSRead positions", "localisation": "SSRead activation"}
+REFERENCE = {"agreement": "SSRead positions", "localisation": "SSRead decomposition"}
 
 
 @dataclass(frozen=True)

@@ -1,34 +1,43 @@
-"""Scores positions and class activations against the ground truth, next to poolings, GNNExplainer and chance."""
+"""Scores positions and decompositions against the ground truth, next to poolings, other explainers and chance."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import pandas as pd
 import torch
-from joblib import Parallel, cpu_count, delayed, parallel_config
+from joblib import cpu_count, delayed
 from torch import Tensor
 
-from ssread import segment
+from ssread.common.workers import as_worker, worker_pool
 from ssread.data.graphset import GraphSet
-from ssread.explain.activation import activation
-from ssread.explain.gnn_explainer import gnn_explainer_scores
 from ssread.explain.ground_truth import GroundTruth, ground_truth
-from ssread.explain.measures import agreement, fidelity, localisation
+from ssread.explain.localising import localise
+from ssread.explain.measures import agreement
 from ssread.explain.node_facts import graph_of_node
 from ssread.explain.poolings import diffpool_clusters, poolings_survived, spectral_clusters
 from ssread.explain.positions import positions
 from ssread.explain.retrain import trained_model, trained_models
+from ssread.explain.rivals import METHODS, Task
 from ssread.explain.scores import Scores
-from ssread.explain.study import NO_MODEL, TRAINED, Study
+from ssread.explain.study import NO_MODEL, Study
 from ssread.models import GraphClassifier
 from ssread.train.fit import fold_of_run
 from ssread.train.runs import RunResult
 
 __all__ = ["score_explanations"]
 
-MODELS = (*TRAINED, NO_MODEL)
+#: The methods that explain each model: all of them that of SSRead, so that they differ in nothing else.
+EXPLAINED_BY = {
+    "SSRead": tuple(name for name in METHODS if name != "attention"),
+    "global readout": ("decomposition",),
+    "attention readout": ("attention",),
+}
+
+#: PGExplainer learns from so many graphs of the training part.
+LEARNT_FROM = 100
 
 
 class _Scored(NamedTuple):
@@ -57,12 +66,12 @@ def score_explanations(
     """
     study = study or Study()
     truth = ground_truth(graphs)
-    total = study.seeds * len(MODELS)
+    total = study.seeds * len(study.models)
     results = []
     for done, result in enumerate(_score_all(graphs, truth, study, device, workers), start=1):
         results.append(result)
         progress(f"{done} of {total}: {result.model}, seed {result.seed}")
-    results.sort(key=lambda result: (result.seed, MODELS.index(result.model)))
+    results.sort(key=lambda result: (result.seed, study.models.index(result.model)))
     rows = sorted((row for result in results for row in result.rows), key=lambda row: row["part"])
     return Scores(graphs.name, truth.description, study, pd.DataFrame(rows))
 
@@ -71,22 +80,32 @@ def _score_all(
     graphs: GraphSet, truth: GroundTruth, study: Study, device: str, workers: int | None
 ) -> Iterator[_Scored]:
     """Yields the scores of every model of every seed as they are done; on a GPU the seeds are trained together."""
-    tasks = [(model, seed) for seed in range(study.seeds) for model in MODELS]
-    with parallel_config(backend="loky", inner_max_num_threads=1):
-        pool = Parallel(n_jobs=min(workers or cpu_count(), len(tasks)), return_as="generator_unordered")
+    tasks = [(model, seed) for seed in range(study.seeds) for model in study.models]
+    common = (os.getpid(), graphs, truth, study)
+    with worker_pool(min(workers or cpu_count(), len(tasks))) as pool:
         if device == "cpu":
-            yield from pool(delayed(_train_and_score)(graphs, truth, study, model, seed) for model, seed in tasks)
+            yield from pool(delayed(_train_and_score)(common, model, seed) for model, seed in tasks)
             return
-        for model in TRAINED:
+        for model in (model for model in study.models if model != NO_MODEL):
             runs = [study.run(model, seed) for seed in range(study.seeds)]
             trained = trained_models(graphs, runs, study.training, device)
-            yield from pool(
-                delayed(_score)(graphs, truth, study, model, seed, *pair) for seed, pair in enumerate(trained)
-            )
-        yield from pool(delayed(_score)(graphs, truth, study, NO_MODEL, seed) for seed in range(study.seeds))
+            yield from pool(delayed(_score_in_worker)(common, model, seed, *pair) for seed, pair in enumerate(trained))
+        if NO_MODEL in study.models:
+            yield from pool(delayed(_score_in_worker)(common, NO_MODEL, seed) for seed in range(study.seeds))
 
 
-def _train_and_score(graphs: GraphSet, truth: GroundTruth, study: Study, model: str, seed: int) -> _Scored:
+#: What all tasks have in common: the process they work for, and what is to be scored.
+_Common = tuple[int, GraphSet, GroundTruth, Study]
+
+
+def _score_in_worker(common: _Common, *arguments: Any) -> _Scored:
+    as_worker(common[0])
+    return _score(*common[1:], *arguments)
+
+
+def _train_and_score(common: _Common, model: str, seed: int) -> _Scored:
+    parent, graphs, truth, study = common
+    as_worker(parent)
     if model == NO_MODEL:
         return _score(graphs, truth, study, model, seed)
     trained, result = trained_model(graphs, study.run(model, seed), study.training)
@@ -104,7 +123,8 @@ def _score(
 ) -> _Scored:
     """Scores one model of one seed on its test part."""
     torch.set_num_threads(1)
-    test_ids = fold_of_run(graphs, study.run(model, seed)).test
+    fold = fold_of_run(graphs, study.run(model, seed))
+    test_ids = fold.test
     test, test_truth = graphs[test_ids], truth.select(graphs, test_ids)
     rows: list[dict[str, Any]] = []
 
@@ -122,10 +142,15 @@ def _score(
         measures = {"AMI": scores.mutual_information, "purity": scores.purity, "consistency": scores.consistency}
         add("agreement", method, **measures)
     explained = _sample(test_truth.graphs_with_motif(test), study.explained, seed)
-    if len(explained):
-        motifs = test_truth.select(test, explained)
-        for method, measures in _localisations(model, trained, test[explained], motifs, seed).items():
-            add("localisation", method, **measures)
+    methods = EXPLAINED_BY.get(model, ())
+    if len(explained) and methods:
+        shown, motifs = test[explained], test_truth.select(test, explained)
+        assert trained is not None
+        assert shown.y is not None
+        assert motifs.deciding is not None
+        task = Task(trained, shown, shown.y, seed, graphs[_sample(fold.train, LEARNT_FROM, seed)])
+        for method, measures in localise(task, motifs.deciding, methods).items():
+            add("localisation", "random" if method == "random" else f"{model} {method}", **measures)
     return _Scored(seed, model, rows)
 
 
@@ -141,33 +166,6 @@ def _clusterings(model: str, trained: Any, test: GraphSet, study: Study, seed: i
         random = torch.randint(study.positions, (test.x.size(0),), generator=torch.Generator().manual_seed(seed))
         return {"spectral clusters (EigenPool)": spectral_clusters(test, study.positions), "random": random}
     return {}
-
-
-def _localisations(
-    model: str, trained: Any, graphs: GraphSet, truth: GroundTruth, seed: int
-) -> dict[str, dict[str, float]]:
-    """How well the explanations of one model find the motif of every graph: measures by method."""
-    assert truth.deciding is not None
-    assert graphs.y is not None
-    graph = graph_of_node(graphs)
-    if model == NO_MODEL:
-        random = torch.rand(graphs.x.size(0), generator=torch.Generator().manual_seed(seed))
-        auc = localisation(random, truth.deciding, graph, len(graphs))
-        return {"random": {"AUC": float(auc.mean())}}
-    if model not in ("SSRead", "global readout"):
-        return {}
-    explanations = {
-        "activation": activation(trained, graphs, graphs.y),
-        "GNNExplainer": gnn_explainer_scores(trained, graphs, seed),
-    }
-    motif_sizes = segment.reduce_sum(truth.deciding.long(), graph, len(graphs))
-    by_method = {}
-    for name, scores in explanations.items():
-        auc = localisation(scores, truth.deciding, graph, len(graphs))
-        change = fidelity(trained, graphs, scores, graphs.y, motif_sizes)
-        by_graph = {"AUC": auc, "fidelity+": change.plus, "fidelity-": change.minus}
-        by_method[f"{model} {name}"] = {measure: float(values.mean()) for measure, values in by_graph.items()}
-    return by_method
 
 
 def _sample(ids: Tensor, wanted: int, seed: int) -> Tensor:

@@ -12,13 +12,26 @@ from ssread.errors import InputError
 if TYPE_CHECKING:
     from ssread.models.graphs import Encoder
 
-__all__ = ["AGGREGATIONS", "ARCHITECTURES", "READOUTS", "Architecture", "check_readout", "find_architecture"]
+__all__ = [
+    "AGGREGATIONS",
+    "ARCHITECTURES",
+    "PLACED",
+    "READOUTS",
+    "Architecture",
+    "check_places",
+    "check_readout",
+    "find_architecture",
+]
 
 #: The readouts by name: the paper's GRead, and SSRead.
 READOUTS = ("global", "ssread")
 
 #: The keys of :data:`ssread.aggregate.NAMES`, which needs torch.
 AGGREGATIONS = ("sum", "max", "mean", "attention", "set2set", "sort")
+
+
+#: The architectures whose readout reads one row per node, so that every row has a place in the structure.
+PLACED = ("gcn", "gin", "dgcnn", "structure_blind")
 
 
 @dataclass(frozen=True)
@@ -80,3 +93,14 @@ def check_readout(name: str) -> None:
     """Raises an ``InputError`` unless there is a readout of this name."""
     if name not in READOUTS:
         raise InputError(f"There is no readout {name!r}. Choose {' or '.join(READOUTS)}.")
+
+
+def check_places(position_hops: int, arch: str, readout: str = "ssread") -> None:
+    """Raises an ``InputError`` unless a model can have positions from the structure within so many hops."""
+    if readout != "ssread" or arch not in PLACED:
+        raise InputError(
+            f"position_hops needs the readout ssread and one of {', '.join(PLACED)}, but {arch} with the readout "
+            f"{readout} was given."
+        )
+    if position_hops < 0:
+        raise InputError(f"position_hops must be 0 or more, but {position_hops} was given.")

@@ -10,6 +10,7 @@ from torch_geometric.nn.inits import reset
 
 from ssread import segment
 from ssread.errors import InputError
+from ssread.models.graph_features import GraphFeatures
 from ssread.models.graphs import Encoder, Encoding, Graphs
 from ssread.models.layers import GraphNorm
 from ssread.readout import GlobalReadout, Reading, SSRead
@@ -35,6 +36,11 @@ class Output:
     def vectors(self) -> Tensor:
         """Graph vectors, [B, out_channels of the readout]."""
         return self.reading.vectors
+
+    def node_positions(self) -> Tensor:
+        """The structural position of every node, [N]; -1 for a node that pooling dropped."""
+        row = self.encoding.node_rows(self.logits.size(0))
+        return torch.where(row >= 0, self.reading.positions[row.clamp(min=0)], -1)
 
     def alignment_costs(self) -> Tensor:
         """The smoothed alignment cost of every graph (Equation 4), [B]; zeros for the global readout.
@@ -73,10 +79,10 @@ class GraphClassifier(nn.Module):
     """Node vectors from an encoder, graph vectors from a readout, class scores from a head.
 
     Every method takes the arguments of :meth:`Graphs.of`: ``(x, edge_index, batch=None, edge_attr=None,
-    batch_size=None, mask=None)``, or a PyG ``Data`` or ``Batch`` alone. A graph may have no nodes; its vector is then
-    zero. With ``batch_size`` given, shapes are static: the model can be vmapped over a stack of weights and captured in
-    a CUDA graph. In a padded batch, padding nodes belong to a dummy graph at the end (``Output.first`` removes it) and
-    have a ``mask`` [N] of 0.
+    batch_size=None, mask=None, graph_attr=None)``, or a PyG ``Data`` or ``Batch`` alone. A graph may have no nodes; its
+    vector is then zero. With ``batch_size`` given, shapes are static: the model can be vmapped over a stack of weights
+    and captured in a CUDA graph. In a padded batch, padding nodes belong to a dummy graph at the end (``Output.first``
+    removes it) and have a ``mask`` [N] of 0.
 
     Args:
         encoder: Computes node vectors.
@@ -84,6 +90,7 @@ class GraphClassifier(nn.Module):
         head: Computes class scores.
         hyperparameters: The arguments with which ``make_model`` builds this model again.
         norm: Normalises graph vectors before the head; None passes them on as the readout returns them.
+        graph_features: What features of whole graphs contribute to the scores; None for graphs without them.
     """
 
     def __init__(
@@ -93,6 +100,7 @@ class GraphClassifier(nn.Module):
         head: nn.Module,
         hyperparameters: dict[str, Any] | None = None,
         norm: GraphNorm | None = None,
+        graph_features: GraphFeatures | None = None,
     ):
         super().__init__()
         if encoder.out_channels != readout.in_channels:
@@ -103,6 +111,7 @@ class GraphClassifier(nn.Module):
         self.readout = readout
         self.head = head
         self.norm = norm
+        self.graph_features = graph_features
         self.hyperparameters = hyperparameters
 
     def reset_parameters(self) -> None:
@@ -111,13 +120,25 @@ class GraphClassifier(nn.Module):
         reset(self.readout)
         reset(self.head)
         reset(self.norm)
+        reset(self.graph_features)
 
     def run(self, *graphs: Any, **named: Any) -> Output:
         """Computes logits, graph vectors, positions and losses in one forward pass."""
         given = Graphs.of(*graphs, **named)
         encoding = self.encoder(given)
         reading = self.read(encoding, given.batch_size, self._real(given))
-        return Output(self.head(reading.vectors), encoding, reading)
+        return Output(self.score(reading.vectors, given.graph_attr), encoding, reading)
+
+    def score(self, vectors: Tensor, graph_attr: Tensor | None = None) -> Tensor:
+        """Computes class scores [B, num_classes] from graph vectors [B, d] and features of whole graphs [B, D]."""
+        scores = self.head(vectors)
+        if self.graph_features is None:
+            return scores
+        channels = self.graph_features.channels
+        if graph_attr is None or graph_attr.size(-1) != channels:
+            found = "is missing" if graph_attr is None else f"has {graph_attr.size(-1)}"
+            raise InputError(f"The model was built for {channels} features of whole graphs, but graph_attr {found}.")
+        return scores + self.graph_features(graph_attr)
 
     def read(self, encoding: Encoding, batch_size: int, real: Tensor | None = None) -> Reading:
         """Reads an encoder's rows into graph vectors, [B, out_channels], normalised where the model does that.

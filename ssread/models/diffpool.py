@@ -28,12 +28,13 @@ def num_clusters(max_nodes: int, ratio: float = 0.1, most: int = 100) -> int:
 
 
 class Pooled(NamedTuple):
-    """Pooled graphs of C clusters each, and the two losses of every graph."""
+    """Pooled graphs of C clusters each, the two losses of every graph, and the largest cluster of every node."""
 
     x: Tensor  #: [B, C, d]
     adjacency: Tensor  #: [B, C, C]
     link_loss: Tensor  #: [B]
     entropy_loss: Tensor  #: [B]
+    cluster: Tensor  #: [N]
 
 
 def diff_pool(x: Tensor, logits: Tensor, graphs: Graphs) -> Pooled:
@@ -66,7 +67,8 @@ def diff_pool(x: Tensor, logits: Tensor, graphs: Graphs) -> Pooled:
     distance = torch.where(positive, torch.where(positive, squared, 1).sqrt(), 0)
     nodes = segment.count(index, size).clamp(min=1)
     entropy = -(S * logits.log_softmax(dim=-1)).sum(dim=-1)
-    return Pooled(pooled_x, adjacency, distance / nodes.square(), segment.reduce_mean(entropy, index, size))
+    entropy_loss = segment.reduce_mean(entropy, index, size)
+    return Pooled(pooled_x, adjacency, distance / nodes.square(), entropy_loss, S.detach().argmax(dim=-1))
 
 
 class SAGEConv(nn.Module):
@@ -155,4 +157,5 @@ class DiffPool(Encoder):
         some = (segment.count(graphs.batch, graphs.batch_size) > 0).repeat_interleave(self.num_clusters)
         batch = torch.where(some, graph, graphs.batch_size)
         losses = {"link": pooled.link_loss, "entropy": pooled.entropy_loss}
-        return Encoding(self.norm(clusters, real), batch, losses, dropped=True)
+        row = graphs.batch * self.num_clusters + pooled.cluster
+        return Encoding(self.norm(clusters, real), batch, losses, dropped=True, row=row)

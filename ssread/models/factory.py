@@ -10,10 +10,12 @@ from torch import nn
 from ssread.aggregate import Aggr
 from ssread.data.task_names import REGRESSION
 from ssread.errors import InputError
-from ssread.models.architectures import check_readout, find_architecture
+from ssread.models.architectures import check_places, check_readout, find_architecture
 from ssread.models.classifier import GraphClassifier, Wrapped
 from ssread.models.diffpool import num_clusters
+from ssread.models.graph_features import GraphFeatures
 from ssread.models.layers import GraphNorm, Unscale, head
+from ssread.models.places import Placed
 from ssread.readout import GlobalReadout, SSRead
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ def make_model(
     num_classes: int,
     *,
     edge_channels: int = 0,
+    graph_channels: int = 0,
     readout: str = "ssread",
     aggr: Aggr | None = None,
     num_positions: int = 4,
@@ -39,6 +42,7 @@ def make_model(
     dropout: float = 0.5,
     normalize: bool = True,
     numbers: bool = False,
+    position_hops: int | None = None,
     **options: Any,
 ) -> GraphClassifier:
     """Builds a graph classifier by name, with either readout.
@@ -48,6 +52,8 @@ def make_model(
         in_channels: Number of node features.
         num_classes: Number of classes; of labels or numbers, if these are to be predicted.
         edge_channels: Number of edge features. ``gcn`` and ``gin`` use them; the other architectures ignore them.
+        graph_channels: Number of features of whole graphs, which join the scores: see
+            :class:`ssread.models.graph_features.GraphFeatures`.
         readout: ``ssread``, or ``global`` for the paper's GRead.
         aggr: The aggregation phi, by default that of the original; see :class:`ssread.GlobalReadout`.
         num_positions: The number of structural positions K of SSRead.
@@ -61,6 +67,9 @@ def make_model(
         normalize: Whether graph vectors are normalised over the batch before the head. The dropout after the last layer
             then acts on them, so that positions are read from whole node vectors. The paper does neither.
         numbers: Whether the model predicts numbers: its head ends with their mean and scale, which training sets.
+        position_hops: If given, SSRead's positions come from the structure instead of learnt vectors: from the node
+            features within so many hops, by k-means on the training graphs. They are then the same in every training,
+            and never move. For ``gcn``, ``gin``, ``dgcnn`` and ``structure_blind``.
         options: Arguments of single architectures: ``jumping`` of gcn and gin (node vectors concatenate the outputs of
             all layers), ``ratio`` of sagpool, ``ratios`` of gunet, ``num_clusters`` of diffpool.
 
@@ -98,7 +107,11 @@ def make_model(
     }
     given = {**arguments, "last_dropout": not normalize}
     encoder = architecture.encoder(**{key: value for key, value in given.items() if key in takes})
-    read = _readout(encoder.out_channels, readout, aggr, num_positions, gamma, aggr_kwargs, epsilon)
+    if position_hops is not None:
+        check_places(position_hops, name, readout)
+        encoder = Placed(encoder, position_hops)
+    places = encoder.places.out_channels if isinstance(encoder, Placed) else 0
+    read = _readout(encoder.out_channels, readout, aggr, num_positions, gamma, aggr_kwargs, epsilon, places)
     hyperparameters = {
         "name": name,
         "num_classes": num_classes,
@@ -110,13 +123,16 @@ def make_model(
         "aggr_kwargs": None if aggr_kwargs is None else dict(aggr_kwargs),
         "normalize": normalize,
         "numbers": numbers,
+        **({"graph_channels": graph_channels} if graph_channels else {}),
+        **({} if position_hops is None else {"position_hops": position_hops}),
         **arguments,
     }
     norm = GraphNorm(read.out_channels, dropout if "last_dropout" in takes else 0.0) if normalize else None
     classify = head(read.out_channels, num_classes, hidden_channels, architecture.head_layers, dropout)
     if numbers:
         classify = nn.Sequential(classify, Unscale(num_classes))
-    return GraphClassifier(encoder, read, classify, hyperparameters, norm)
+    features = GraphFeatures(graph_channels, num_classes, hidden_channels, dropout) if graph_channels else None
+    return GraphClassifier(encoder, read, classify, hyperparameters, norm, features)
 
 
 def model_for(graphs: "GraphSet", name: str, **arguments: Any) -> GraphClassifier:
@@ -126,6 +142,7 @@ def model_for(graphs: "GraphSet", name: str, **arguments: Any) -> GraphClassifie
         "num_classes": len(graphs.output_names),
         "numbers": graphs.task == REGRESSION,
         "edge_channels": graphs.num_edge_features,
+        "graph_channels": graphs.num_graph_features,
     }
     if name == "diffpool" and len(graphs) > 0:
         sizes["num_clusters"] = num_clusters(int(graphs.node_counts.max()))
@@ -167,9 +184,10 @@ def _readout(
     gamma: float,
     aggr_kwargs: Mapping[str, object] | None,
     epsilon: float = 0.0,
+    places: int = 0,
 ) -> GlobalReadout | SSRead:
     check_readout(name)
     aggr = copy.deepcopy(aggr)  # models must not share a module
     if name == "global":
         return GlobalReadout(in_channels, aggr, **(aggr_kwargs or {}))
-    return SSRead(in_channels, num_positions, aggr, gamma, epsilon, **(aggr_kwargs or {}))
+    return SSRead(in_channels, num_positions, aggr, gamma, epsilon, place_channels=places, **(aggr_kwargs or {}))

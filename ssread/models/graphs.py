@@ -26,6 +26,7 @@ class Graphs:
         neighbours: The edges, prepared for sums over neighbours.
         ptr: Where each graph's nodes begin, [B + 1], if nodes are known to be in the order of their graphs; else None.
             If the last graph is a dummy for padding, its nodes may come after the end of ``ptr``.
+        graph_attr: Features of whole graphs, [B, D], NaN where one is not known, or None.
     """
 
     x: Tensor
@@ -36,6 +37,7 @@ class Graphs:
     mask: Tensor | None
     neighbours: Neighbours
     ptr: Tensor | None = None
+    graph_attr: Tensor | None = None
 
     @classmethod
     def of(
@@ -46,6 +48,7 @@ class Graphs:
         edge_attr: Tensor | None = None,
         batch_size: int | None = None,
         mask: Tensor | None = None,
+        graph_attr: Tensor | None = None,
     ) -> "Graphs":
         """Builds it from tensors, or from a PyG ``Data`` or ``Batch`` or a :class:`ssread.data.batch.GraphBatch` alone.
 
@@ -76,7 +79,9 @@ class Graphs:
         if mask is not None:
             mask = mask.to(x.dtype).view(-1, 1)
         neighbours = Neighbours(edge_index[0], edge_index[1], x.size(0))
-        return cls(x, edge_index, edge_attr, batch, batch_size, mask, neighbours)
+        if graph_attr is not None and (graph_attr.dim() != 2 or graph_attr.size(0) != batch_size):
+            raise InputError(f"graph_attr has the shape {[*graph_attr.shape]}, but there are {batch_size} graphs.")
+        return cls(x, edge_index, edge_attr, batch, batch_size, mask, neighbours, graph_attr=graph_attr)
 
     @property
     def source(self) -> Tensor:
@@ -106,6 +111,7 @@ class Encoding:
         ptr: Where each graph's rows begin, [B + 1], if rows are known to be in the order of their graphs; else None.
         heights: The number of pooling levels at which a graph is read out; the results are summed. The rows of all
             levels follow each other, the same number for each.
+        row: The row of every node, [N], where rows are not nodes but clusters; else None.
     """
 
     x: Tensor
@@ -114,6 +120,18 @@ class Encoding:
     dropped: bool = False
     ptr: Tensor | None = None
     heights: int = 1
+    row: Tensor | None = None
+
+    def node_rows(self, batch_size: int) -> Tensor:
+        """The row of every node, [N]: its own, or that of its largest cluster; -1 for a node that pooling dropped.
+
+        A node read at several heights has its first row, the vector that includes all its neighbours.
+        """
+        if self.row is not None:
+            return self.row
+        batch = self.batch if self.heights == 1 else self.batch.unflatten(0, (self.heights, -1))[0]
+        rows = torch.arange(batch.size(0), device=batch.device)
+        return torch.where(batch < batch_size, rows, -1) if self.dropped else rows
 
     def groups(self, size: int) -> Tensor:
         """Returns the group that every row is read in, [M]: its graph plus ``size`` times its pooling level."""
@@ -178,4 +196,5 @@ def _fields(data: Any) -> dict[str, Any]:
         "edge_attr": getattr(data, "edge_attr", None),
         "batch_size": None if batch is None else getattr(data, "num_graphs", None),
         "mask": getattr(data, "node_mask", None),
+        "graph_attr": getattr(data, "graph_attr", None),
     }

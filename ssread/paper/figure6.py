@@ -7,7 +7,7 @@ import torch
 from ssread.draw import Panel, activation_colours, draw_panels, drawings
 from ssread.draw.palette import AGAINST, FOR
 from ssread.explain import activation, predictions
-from ssread.paper.mutag_figure import POSITIONS, MutagFigure, MutagModels
+from ssread.paper.mutag_figure import MEMBERS, POSITIONS, MutagFigure, MutagModels
 
 __all__ = ["FIGURE_6"]
 
@@ -20,10 +20,12 @@ def _draw(models: MutagModels, stem: Path) -> tuple[list[Path], str]:
     test = models.graphs[models.fold.test]
     assert test.y is not None
     readouts = {
-        "SSRead": models.train(name="gcn", readout="ssread", num_positions=POSITIONS),
-        "GRead": models.train(name="gcn", readout="global"),
+        "SSRead": models.ensemble(name="gcn", readout="ssread", num_positions=POSITIONS),
+        "GRead": models.ensemble(name="gcn", readout="global"),
     }
-    by_model = torch.stack([predictions(model, test) for model in readouts.values()])
+    by_model = torch.stack(
+        [torch.stack([predictions(member, test) for member in model.models]).mean(dim=0) for model in readouts.values()]
+    )
     of_own_class = by_model.gather(2, test.y.expand(2, -1).unsqueeze(2)).squeeze(2)
     confidence = of_own_class.amin(dim=0)
     chosen: list[int] = []
@@ -43,8 +45,8 @@ def _draw(models: MutagModels, stem: Path) -> tuple[list[Path], str]:
     caption = (
         f"The {PER_CLASS} test molecules of each class (seed 0, fold 0) for which the lower of both models' "
         f"probabilities of the right class is highest; for {confident} of these {len(chosen)} it is above "
-        f"{CONFIDENT:.0%}, as the paper requires. Colours are activations for the molecule's own class, relative to "
-        "its largest."
+        f"{CONFIDENT:.0%}, as the paper requires. Each readout is an ensemble of {MEMBERS} trainings; colours are what "
+        "atoms add to the mean score of the molecule's own class, relative to the largest."
     )
     return files, caption
 

@@ -9,17 +9,27 @@ from ssread.common.files import write_text
 from ssread.data.load import load
 from ssread.evaluate.experiment import Experiment
 from ssread.evaluate.runners import local_device
-from ssread.explain.retrain import trained_model
+from ssread.explain.retrain import trained_models
 from ssread.models import GraphClassifier
 from ssread.paper.registry import Context, Progress, heading
 from ssread.train.fit import fold_of_run
 from ssread.train.runs import Run
 
-__all__ = ["POSITIONS", "MutagFigure", "MutagModels"]
+__all__ = ["MEMBERS", "POSITIONS", "Ensemble", "MutagFigure", "MutagModels"]
 
 #: Section V-C shows MUTAG with four positions.
 DATASET, POSITIONS = "MUTAG", 4
 FOLDS = 10
+
+#: The members of an ensemble.
+MEMBERS = 5
+
+
+@dataclass(frozen=True)
+class Ensemble:
+    """Models that are explained together."""
+
+    models: list[GraphClassifier]
 
 
 class MutagModels:
@@ -38,9 +48,14 @@ class MutagModels:
 
     def train(self, **model: Any) -> GraphClassifier:
         """Trains a model with these arguments, and otherwise as the recipe says; without choosing a dropout."""
+        return self.ensemble(1, **model).models[0]
+
+    def ensemble(self, size: int = MEMBERS, **model: Any) -> Ensemble:
+        """Trains several models like :meth:`train`, on the same fold, with seeds from 0."""
         first = self._experiment.dropouts()[0]
-        run = Run({**first.model_of(model["name"]), **model}, 0, 0, FOLDS)
-        return trained_model(self.graphs, run, first.training, self._device)[0]
+        runs = [Run({**first.model_of(model["name"]), **model}, seed, 0, FOLDS) for seed in range(size)]
+        trained = trained_models(self.graphs, runs, first.training, self._device, self.fold)
+        return Ensemble([member for member, _ in trained])
 
 
 @dataclass(frozen=True)

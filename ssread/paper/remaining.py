@@ -1,6 +1,5 @@
 """How many trainings are still to come, and how long they will take, judged by the trainings so far."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,6 +10,7 @@ from ssread.common.plain_json import canonical_json
 from ssread.evaluate.keys import run_settings
 from ssread.evaluate.linear_evaluation import by_encoder
 from ssread.evaluate.runners import Runner
+from ssread.evaluate.stored_settings import stored_run
 from ssread.paper.stored_results import StoredResults
 from ssread.train.runs import Run
 
@@ -103,6 +103,6 @@ def _measured(results: Sequence[StoredResults], device: str) -> dict[tuple[str, 
     if len(rows):
         rows = rows[(rows["device"] == device) & (rows["failed"] == "") & (rows["seconds"] > 0)]
     for row in rows.itertuples():
-        learn = json.loads(row.run).get("learn", "supervised")
+        learn = stored_run(row.run).get("learn", "supervised")
         measured.setdefault((row.dataset, row.arch, learn), []).append(row.seconds)
     return measured

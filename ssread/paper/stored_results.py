@@ -1,7 +1,6 @@
 """The results of experiments, as far as they are among stored trainings. Nothing is trained or loaded here."""
 
 import dataclasses
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,13 +10,13 @@ import numpy as np
 import pandas as pd
 
 from ssread.common.plain_json import canonical_json
-from ssread.errors import InputError
 from ssread.evaluate.experiment import POSITIONS, Experiment
 from ssread.evaluate.keys import run_settings, selection
 from ssread.evaluate.protocol import Aggr, best_dropout, best_positions, trainings
 from ssread.evaluate.report import Cell, TableCell
 from ssread.evaluate.statistics import compare
 from ssread.evaluate.store import aggregation_name
+from ssread.evaluate.stored_settings import stored_training
 from ssread.published.results import paper_result
 from ssread.train.runs import Run, Training
 
@@ -174,12 +173,7 @@ def _complete(*groups: np.ndarray) -> np.ndarray:
 
 def _with_defaults(training: str) -> str:
     """The training settings of a row; those that did not exist yet when it was written have their defaults."""
-    try:
-        return canonical_json({**dataclasses.asdict(Training()), **json.loads(training)})
-    except (ValueError, TypeError):
-        raise InputError(
-            f"The settings of a training are not valid JSON: {training!r}. Restore a copy of the file."
-        ) from None
+    return canonical_json({**dataclasses.asdict(Training()), **stored_training(training)})
 
 
 def _as_text(run: Run) -> str:

@@ -2,6 +2,15 @@
 
 from ssread.report.curves import summarize_curves
 from ssread.report.explained_graphs import ExplainedGraphs, explain_graphs
-from ssread.report.page import render_page, write_page
+from ssread.report.graph_records import graph_records
+from ssread.report.page import drawing_assets, render_page, write_page
 
-__all__ = ["ExplainedGraphs", "explain_graphs", "render_page", "summarize_curves", "write_page"]
+__all__ = [
+    "ExplainedGraphs",
+    "drawing_assets",
+    "explain_graphs",
+    "graph_records",
+    "render_page",
+    "summarize_curves",
+    "write_page",
+]

@@ -1,6 +1,3 @@
-const data = JSON.parse(document.getElementById("data").textContent);
-const explained = data.explained;
-
 // Creates an element from "tag.class", attributes (names with "on" are event listeners) and children.
 // Text is inserted as text, never as HTML.
 function html(name, attributes = {}, ...children) {
@@ -14,7 +11,8 @@ function svg(tag, attributes = {}, ...children) {
 }
 function complete(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    if (name === "style") element.style.cssText = value; // an attribute would be refused by a strict content policy
+    else if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else if (value !== null && value !== undefined && value !== false) element.setAttribute(name, value);
   }
   element.append(...children.filter((child) => child !== null && child !== undefined && child !== ""));

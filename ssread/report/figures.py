@@ -8,15 +8,17 @@ from typing import Any
 
 from torch import Tensor
 
-from ssread.common.figure_style import drawing, save
+from ssread.common.figure_style import as_label, drawing, save
 from ssread.common.files import write_text
 from ssread.data.graphset import GraphSet
 from ssread.data.task_names import CLASSIFICATION, MULTILABEL, REGRESSION
-from ssread.draw import Panel, activation_colours, draw_panels, drawings, graph_svg, position_colours
+from ssread.draw import Panel, activation_colours, draw_panels, drawings, graph_svg, meaning_colours
 from ssread.draw.palette import AGAINST, FOR, NO_POSITION
 from ssread.errors import InputError
-from ssread.explain import activation, has_positions, positions, predictions
+from ssread.explain import activation, consensus, has_positions, predictions
+from ssread.explain.atlas import atlas_levels
 from ssread.explain.forward import opened
+from ssread.explain.meanings import with_stored_meanings
 from ssread.explain.node_map import node_map
 from ssread.explain.outputs import Outputs, outputs_of
 
@@ -45,7 +47,7 @@ def write_figures(model: Any, graphs: GraphSet, folder: Path) -> list[Path]:
     shown = graphs[: min(MAX_GRAPHS, len(graphs))]
     plans = drawings(shown)
     files = []
-    for view, (colours, titles, legend) in _views(model, shown).items():
+    for view, (colours, titles, legend) in _views(model, shown, graphs).items():
         panels = [Panel(*parts) for parts in zip(plans, colours, titles, strict=True)]
         rows = [panels[start : start + COLUMNS] for start in range(0, len(panels), COLUMNS)]
         files += draw_panels(rows, folder / view, legend)
@@ -58,20 +60,20 @@ def write_figures(model: Any, graphs: GraphSet, folder: Path) -> list[Path]:
 def draw_map(model: Any, graphs: GraphSet, stem: Path) -> list[Path]:
     """Writes the t-SNE of node vectors, coloured by position, with the prototypes as diamonds."""
     points = node_map(model, graphs)
-    title = f"{graphs.name}: node vectors by t-SNE"
+    title = f"{as_label(graphs.name)}: node vectors by t-SNE"
     with drawing(5.4, 4.8) as figure:
         axis = figure.add_subplot()
         axis.set_xticks([])
         axis.set_yticks([])
         if has_positions(model):
-            position = positions(model, graphs).position[points.nodes].numpy()
-            colours = position_colours(len(points.prototypes))
-            for k, colour in enumerate(colours):
+            aligned, meanings = consensus(model, graphs), _meanings(model, graphs)
+            position = aligned.position[points.nodes].numpy()
+            for k, (name, colour) in enumerate(meanings.items()):
                 x, y = points.coordinates[position == k].T
-                axis.scatter(x, y, color=colour, label=f"position {k}", s=9, linewidths=0)
-            x, y = points.prototypes.T
-            axis.scatter(x, y, s=70, c=colours, marker="D", edgecolors="black", linewidths=0.8)
-            figure.legend(loc="outside lower center", ncols=4, markerscale=2, columnspacing=1)
+                axis.scatter(x, y, color=colour, label=name, s=9, linewidths=0)
+            x, y = points.prototypes[aligned.matching[0].argsort().numpy()].T  # the first member's, in the common order
+            axis.scatter(x, y, s=70, c=list(meanings.values()), marker="D", edgecolors="black", linewidths=0.8)
+            figure.legend(loc="outside lower center", ncols=2, markerscale=2, columnspacing=1)
             title += "; diamonds: prototypes"
         else:
             x, y = points.coordinates.T
@@ -80,16 +82,24 @@ def draw_map(model: Any, graphs: GraphSet, stem: Path) -> list[Path]:
         return save(figure, stem)
 
 
-def _views(model: Any, graphs: GraphSet) -> dict[str, View]:
-    """The ways to colour the graphs, by file name."""
+def _meanings(model: Any, graphs: GraphSet) -> dict[str, str]:
+    """The name of every position, with its colour."""
+    aligned = consensus(model, graphs)
+    levels = atlas_levels(model, graphs, aligned, groups=[], num_exemplars=0)
+    cards = (with_stored_meanings(model, levels) or levels)[0].cards
+    names = [card.name for card in cards]
+    return dict(zip(names, meaning_colours(names, [card.share for card in cards]), strict=True))
+
+
+def _views(model: Any, graphs: GraphSet, everything: GraphSet) -> dict[str, View]:
+    """The ways to colour the graphs, by file name; ``everything`` decides what positions mean."""
     views: dict[str, View] = {}
     outputs = outputs_of(model, graphs)
     predicted = predictions(model, graphs)
     if has_positions(model):
-        aligned = positions(model, graphs)
-        colours = position_colours(aligned.num_positions)
-        legend = {f"position {k}": colour for k, colour in enumerate(colours)}
-        colours.append(NO_POSITION)  # at index -1
+        legend = _meanings(model, everything)
+        colours = [*legend.values(), NO_POSITION]  # at index -1
+        aligned = consensus(model, graphs, consensus(model, everything).matching)
         by_position = [[colours[k] for k in part] for part in _by_graph(graphs, aligned.position)]
         views["positions"] = by_position, _titles(graphs, outputs, predicted, None), legend
     activations = activation(model, graphs)

@@ -27,9 +27,13 @@ function addGallery() {
   const anyUnknown = explained.graphs.some((graph) => graph.known.includes(null));
   const orders = { size: ["smallest first", numNodes], ...ORDERS[explained.task] };
   const filters = {}; // by name: whether a graph passes
-  let order = "given", view = firstView(), chosen = [], numShown = 0;
+  let order = "given", view = firstView(), chosen = [], page = 0;
   const grid = html("ul.gallery"), count = html("p.count", { "aria-live": "polite" }), lead = html("p.lead");
-  const more = html("button.button.more", { type: "button", onclick: () => showMore() }, "Show more");
+  const where = html("span", { "aria-live": "polite" });
+  const step = (label, text, by) => html("button.button", { type: "button", "aria-label": label,
+    onclick: () => { page += by; showPage(); grid.scrollIntoView({ block: "start" }); } }, text);
+  const back = step("previous page", "←", -1), on = step("next page", "→", 1);
+  const pager = html("nav.pager", { "aria-label": "Pages of graphs" }, back, where, on);
 
   function refresh() {
     chosen = explained.graphs.filter((graph) => Object.values(filters).every((passes) => passes(graph)));
@@ -39,17 +43,20 @@ function addGallery() {
     }
     const { graphs, total } = explained;
     const sample = graphs.length < total ? `, a random sample of ${total.toLocaleString("en")}` : "";
-    count.textContent = `${chosen.length} of ${graphs.length} graphs${sample}`;
-    lead.textContent = `${successText()}${activationText()}${hint()}`;
-    grid.replaceChildren();
-    numShown = 0;
-    showMore();
+    count.textContent = `${chosen.length.toLocaleString("en")} of ${graphs.length.toLocaleString("en")} graphs${sample}`;
+    lead.textContent = `${successText()}${isNumbers ? contributionText() : ""}${hint()}`;
+    page = 0;
+    showPage();
   }
-  function showMore() {
-    const next = chosen.slice(numShown, numShown + PAGE_SIZE);
-    grid.append(...next.map((graph) => html("li", {}, thumbnail(graph, view, labelled, () => chosen))));
-    numShown += PAGE_SIZE;
-    more.hidden = numShown >= chosen.length;
+  // Only one page of graphs is in the document at a time, so that ten thousand are no slower than ten.
+  function showPage() {
+    const pages = Math.max(Math.ceil(chosen.length / PAGE_SIZE), 1), start = page * PAGE_SIZE;
+    const shown = chosen.slice(start, start + PAGE_SIZE);
+    grid.replaceChildren(...shown.map((graph) => html("li", {}, thumbnail(graph, view, labelled, () => chosen))));
+    where.textContent = `page ${(page + 1).toLocaleString("en")} of ${pages.toLocaleString("en")}`;
+    back.disabled = page === 0;
+    on.disabled = page + 1 >= pages;
+    pager.hidden = pages === 1;
   }
 
   const menu = (name, title, entries, choose, selected = "") => {
@@ -82,7 +89,7 @@ function addGallery() {
   };
   const targetMenu = !isClasses && outputs.length > 1
     ? menu("target", what, outputs, (value) => setTarget(+value), target) : null;
-  const viewMenu = menu("view", "Colour", viewNames("positions", "activation"), (value) => {
+  const viewMenu = menu("view", "Colour", viewNames(), (value) => {
     view = viewOf(value);
     if (view !== "positions") setTarget(view);
   });
@@ -109,20 +116,21 @@ function addGallery() {
     viewMenu.querySelector("select").value = String(view);
     refresh();
   });
-  addSection("graphs", "Graphs", null, lead, controls, count, grid, more);
+  levelListeners.push(showPage);
+  const tools = html("div.tools", {}, count, downloadButton("Download as CSV", "graphs.csv", () => graphRows(chosen)));
+  addSection("graphs", "Graphs", null, lead, controls, tools, grid, pager);
   refresh();
 }
 function hint() {
-  const positions = explained.colours.length ? "its positions, " : "";
-  const each = isClasses ? "the activation for each class" : "activations";
-  return `Open a graph to see ${positions}${each} and ${isNumbers ? "all numbers" : "the predicted probabilities"}.`;
+  const positions = hasPositions ? "its positions, " : "";
+  return `Open a graph to see ${positions}what its nodes add to a prediction, and the training graphs nearest to it.`;
 }
 function thumbnail(graph, view, labelled, among) {
   const name = isClasses ? "" : `${outputName(target)} `;
   const known = labelled ? `${isClasses ? "class" : "known"} ${valueText(knownValue(graph))}, ` : "";
   const label = `graph ${graph.id}, ${name}${known}predicted ${valueText(predictedValue(graph))}`;
   const onclick = () => openGraph(graph, among(), view);
-  return html("button.thumb", { type: "button", "aria-label": label, onclick }, drawGraph(graph, view),
+  return html("button.thumb", { type: "button", "aria-label": label, onclick }, picture(graph, view),
     html("span.line", {}, html("strong", {}, graph.id), labelled ? badge(graph) : null),
     html("span.line", {}, ...prediction(graph).map((text) => html("span", {}, text))));
 }
@@ -151,9 +159,3 @@ function probabilitySlider(filters, refresh) {
   const range = html("input", { type: "range", min: 0, max: 100, value: 0, "aria-label": label, oninput });
   return html("label", {}, text, range);
 }
-// The views as [value, text] entries for a menu or buttons, and a view from the value of a menu.
-function viewNames(positions, activation) {
-  const activations = outputs.map(([output, name]) => [output, `${activation}: ${name}`]);
-  return explained.colours.length ? [["positions", positions], ...activations] : activations;
-}
-const viewOf = (value) => (value === "positions" ? value : +value);

@@ -36,11 +36,3 @@ function successText() {
   const trained = explained.trained_on ? " (these graphs were trained on)" : "";
   return `${subject}, ${found.map(([part, text]) => `${part}: ${text}${trained}`).join("; ")}. `;
 }
-// What activations are, in a sentence.
-function activationText() {
-  if (!isNumbers) return "";
-  const name = outputName(target), nothing = explained.without_nodes[target];
-  if (nothing === undefined) return `Activations are in the unit of ${name}. `;
-  return `Activations are in the unit of ${name}: added to ${number(nothing)}, the prediction for a graph without nodes, `
-    + "those of a graph give its prediction. ";
-}

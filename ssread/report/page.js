@@ -14,3 +14,4 @@ addPositions();
 addGallery();
 addMap();
 addSettings();
+openLinked();

@@ -20,10 +20,16 @@ from ssread.report.explained_graphs import ExplainedGraphs
 if TYPE_CHECKING:
     from ssread.evaluate.report import Report
 
-__all__ = ["render_page", "script_json", "write_page"]
+__all__ = ["drawing_assets", "render_page", "script_json", "write_page"]
 
 #: In the order in which they are run.
-SCRIPTS = ("elements", "outputs", "graph", "comparison", "curves", "positions", "gallery", "dialog", "map", "page")
+SCRIPTS = (
+    *("elements", "graph", "data", "outputs", "views", "comparison", "curves", "positions", "table", "gallery"),
+    *("dialog", "map", "page"),
+)
+
+#: What draws one graph from its record, on any page.
+DRAWING_SCRIPTS, DRAWING_STYLE = ("elements", "graph"), "graph.css"
 
 
 def render_page(
@@ -52,12 +58,23 @@ def render_page(
     }
     template = Environment(autoescape=True).from_string(_source("page.html"))
     script = "\n".join(_source(f"{name}.js") for name in SCRIPTS)
-    return template.render(title=title, style=_source("page.css"), script=script, data=script_json(data))
+    return template.render(
+        title=title, style=_source("page.css") + _source(DRAWING_STYLE), script=script, data=script_json(data)
+    )
 
 
 def write_page(path: str | os.PathLike[str], title: str, **parts: Any) -> Path:
     """Writes :func:`render_page` to a file, all or nothing."""
     return write_text(Path(path), render_page(title, **parts))
+
+
+def drawing_assets() -> tuple[str, str]:
+    """The script and the style that draw one graph on any page.
+
+    The script has ``drawGraph(record, paint, options)`` for a record of :func:`ssread.report.graph_records`; the style
+    takes its colours from the variables ``--ink``, ``--bond``, ``--faint``, ``--rule`` and ``--raised`` of the page.
+    """
+    return "\n".join(_source(f"{name}.js") for name in DRAWING_SCRIPTS), _source(DRAWING_STYLE)
 
 
 def script_json(data: Any) -> str:

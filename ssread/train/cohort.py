@@ -74,8 +74,11 @@ class Cohort:
     def learn_from(self, parts: Sequence[Tensor]) -> None:
         """See :class:`ssread.train.engine.Engine`."""
         assert self._on_host.y is not None
+        features = self._on_host.graph_attr
         for number, part in enumerate(parts):
-            for name, value in self._objective.learnt_from(self._on_host.y[part]).items():
+            of_graphs = None if features is None else features[part]
+            learnt = self._objective.learnt_from(self._on_host.y[part], of_graphs)
+            for name, value in (learnt | self._objective.placed_by(self._on_host, part)).items():
                 self._buffers[name][number].copy_(value)
 
     def train_epoch(self, plan: Tensor) -> Tensor:
@@ -141,6 +144,32 @@ class Cohort:
         self._buffers = {n: b[models] for n, b in self._buffers.items()}
         self._averaged = {n: value[models] for n, value in self._averaged.items()}
         self._optimizer = self._optimizer.select(models)
+
+    def snapshot(self) -> dict[str, Tensor]:
+        """See :class:`ssread.train.engine.Engine`."""
+        tensors = {f"{group}/{name}": value for group, values in self._kept().items() for name, value in values.items()}
+        tensors["random"], tensors["num_edges"] = torch.get_rng_state(), torch.tensor(self._num_edges)
+        if self._graphs.x.is_cuda:
+            tensors["random_on_gpu"] = torch.cuda.get_rng_state(self._graphs.device)
+        return {name: value.detach().cpu().clone() for name, value in tensors.items()}
+
+    @torch.no_grad()
+    def restore(self, tensors: dict[str, Tensor]) -> None:
+        """See :class:`ssread.train.engine.Engine`."""
+        self._forget()
+        if any(name.startswith("averaged/") for name in tensors):
+            self._averaged = {name: value.detach().clone() for name, value in self._weights().items()}
+        for group, values in self._kept().items():
+            for name, value in values.items():
+                value.copy_(tensors[f"{group}/{name}"])
+        self._num_edges = int(tensors["num_edges"])
+        torch.set_rng_state(tensors["random"])
+        if self._graphs.x.is_cuda:
+            torch.cuda.set_rng_state(tensors["random_on_gpu"], self._graphs.device)
+
+    def _kept(self) -> dict[str, State]:
+        """The tensors that the next steps depend on; they stay in place."""
+        return {"optimizer": self._optimizer.state(), "buffers": self._buffers, "averaged": self._averaged}
 
     def make_room(self, plan: Tensor) -> list[Bounds]:
         """Returns the padded size of every step of a plan, and allocates the tensors that the steps read and write."""
@@ -248,15 +277,16 @@ class Cohort:
         # The dummy graph would be one long row, too. Padding nodes come after those of the last real graph.
         ptr = torch.cat([batch.ptr[:, :-1], batch.ptr[:, -2:-1]], dim=1)
         tensors = (batch.x, batch.edge_index, batch.batch, batch.node_mask, ptr, start)
-        return tensors if batch.edge_attr is None else (*tensors, batch.edge_attr)
+        return (*tensors, *(further for further in (batch.edge_attr, batch.graph_attr) if further is not None))
 
     def _graphs_of(self, tensors: tuple[Any, ...], batch: PaddedBatch) -> Graphs:
         """The graphs of one model, inside the vmapped function."""
-        x, edge_index, index, mask, ptr, start, *edge_attr = tensors
+        x, edge_index, index, mask, ptr, start, *further = tensors
         neighbours = Neighbours(edge_index[0], edge_index[1], x.size(0), start, self._symmetric)
         mask = mask.to(x.dtype).view(-1, 1)
-        attr = edge_attr[0] if edge_attr else None
-        return Graphs(x, edge_index, attr, index, batch.batch_size, mask, neighbours, ptr)
+        edge_attr = None if batch.edge_attr is None else further.pop(0)
+        graph_attr = further[0] if further else None
+        return Graphs(x, edge_index, edge_attr, index, batch.batch_size, mask, neighbours, ptr, graph_attr)
 
     def _judged(self) -> State:
         """The averaged weights; the current ones if nothing is averaged."""

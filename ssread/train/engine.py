@@ -54,6 +54,12 @@ class Engine(Protocol):
     def keep(self, models: Tensor) -> None:
         """Keeps only the models with the numbers ``models``."""
 
+    def snapshot(self) -> dict[str, Tensor]:
+        """Returns all that the next steps depend on: weights, optimizer moments, states of random generators."""
+
+    def restore(self, tensors: dict[str, Tensor]) -> None:
+        """Restores what :meth:`snapshot` returned; training then continues with the same numbers."""
+
 
 def initial_objective(graphs: GraphSet, run: Run) -> Objective:
     """Makes the objective of a run, on the CPU, with the initial weights that its seed determines."""

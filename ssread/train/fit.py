@@ -46,6 +46,7 @@ def train(
     progress: Progress | None = None,
     say: Callable[[str], None] = lambda _: None,
     weights: KeepWeights | None = None,
+    folds: Sequence[Fold] | None = None,
 ) -> list[RunResult]:
     """Trains every run, and evaluates it once on the test part of its fold.
 
@@ -60,9 +61,10 @@ def train(
         progress: Called after every epoch of every run.
         say: Called with a sentence if the GPU cannot be used as intended.
         weights: As for :func:`fit`.
+        folds: The fold of every run, by default the one that its seed and number determine.
     """
     training = training or Training()
-    folds = [fold_of_run(graphs, run) for run in runs]
+    folds = folds or [fold_of_run(graphs, run) for run in runs]
     if torch.device(device).type == "cpu":
         engines = ((Single(graphs, run, training), [run], [fold]) for run, fold in zip(runs, folds, strict=True))
         return [
@@ -93,15 +95,16 @@ def fit(
         training: How they are trained.
         progress: Called after every epoch of every run.
         weights: Called with every run that stopped without failing, and its chosen weights.
-        checkpoint: Where an interrupted training continues from; written after every epoch but the last.
+        checkpoint: Where an interrupted training continues from; written after every epoch but the last. Models that
+            have stopped then stay in the engine until all have, so that the stack is always the same.
     """
     loop = Loop(engine, graphs, runs, folds, training)
     done = 0 if checkpoint is None else checkpoint.restore(loop)
     for epoch in range(done + 1, training.epochs + 1):
         loop.run_epoch(epoch, progress)
-        if checkpoint is not None and loop.all_active:
+        if checkpoint is not None and loop.any_active:
             checkpoint.keep(loop, epoch)
-        if loop.mostly_stopped:
+        elif loop.mostly_stopped:
             loop.release_stopped(weights)
         if not loop.models:
             break
@@ -131,6 +134,8 @@ class Loop:
         curves: The curves of every run, a value per epoch.
         best: The best epoch of every model.
         models: The number of the run that each model of the engine belongs to.
+        active: Which models have not stopped, [R].
+        failed: Which models have a loss that is not a number, [R].
         results: The results of the runs that have stopped, by number.
     """
 
@@ -155,19 +160,19 @@ class Loop:
         self.models = list(range(len(runs)))
         self.results: dict[int, RunResult] = {}
         self._set_parts()
-        self._active = torch.ones(len(runs), dtype=torch.bool)
-        self._failed = torch.zeros(len(runs), dtype=torch.bool)
+        self.active = torch.ones(len(runs), dtype=torch.bool)
+        self.failed = torch.zeros(len(runs), dtype=torch.bool)
 
     @property
-    def all_active(self) -> bool:
-        """Whether no model has stopped."""
-        return bool(self._active.all())
+    def any_active(self) -> bool:
+        """Whether a model has not stopped yet."""
+        return bool(self.active.any())
 
     @property
     def mostly_stopped(self) -> bool:
         """Whether at least half of the models have stopped. Until then they keep training, results ignored: rebuilding
         the stack would cost more."""
-        return int(self._active.sum()) <= len(self.models) // 2
+        return int(self.active.sum()) <= len(self.models) // 2
 
     def run_epoch(self, epoch: int, progress: Progress | None) -> None:
         """Trains every model for an epoch, evaluates it on its validation part, and stops those that are done."""
@@ -185,21 +190,21 @@ class Loop:
             values["valid_score"], quality = self._scores(logits, self._metric)
         by_model = dict(zip(values, torch.stack(list(values.values())).tolist(), strict=True))
         for model, r in enumerate(self.models):
-            if bool(self._active[model]):
+            if bool(self.active[model]):
                 for name, curve in self.curves[r].items():
                     curve.append(by_model[name][model])
                 if progress is not None:
                     progress(self._runs[r], epoch, accuracy[model].item())
-        self._failed |= self._active & ~(losses.sum(dim=0).isfinite() & valid_loss.isfinite())
+        self.failed |= self.active & ~(losses.sum(dim=0).isfinite() & valid_loss.isfinite())
         if self._training.selection == "seen":
             quality, _ = self._evaluate(logits, self._evaluated_on)
-        self.best.update(self._engine, epoch, quality, valid_loss, self._active & ~self._failed)
+        self.best.update(self._engine, epoch, quality, valid_loss, self.active & ~self.failed)
         out_of_patience = epoch - self.best.epoch >= self._training.patience
-        self._active &= ~(self._failed | out_of_patience | (epoch == self._training.epochs))
+        self.active &= ~(self.failed | out_of_patience | (epoch == self._training.epochs))
 
     def release_stopped(self, weights: KeepWeights | None) -> None:
         """Evaluates the models that have stopped on their test parts, once, and continues without them."""
-        leaving = (~self._active).nonzero().squeeze(1)
+        leaving = (~self.active).nonzero().squeeze(1)
         test = pad([self._folds[self.models[model]].test for model in leaving.tolist()])
         logits = self.best.logits(self._engine, leaving, test) if self.best.state else None  # no state: all failed
         for row, model in enumerate(leaving.tolist()):
@@ -207,13 +212,13 @@ class Loop:
             self.results[r] = self._result(model, None if logits is None else logits[row])
             if weights is not None and not self.results[r].failed:
                 weights(self._runs[r], {name: value[model] for name, value in self.best.state.items()})
-        staying = self._active.nonzero().squeeze(1)
+        staying = self.active.nonzero().squeeze(1)
         self.models = [self.models[model] for model in staying.tolist()]
         if self.models:
             self._engine.keep(staying)
             self.best.keep(staying)
             self._set_parts()
-            self._active, self._failed = self._active[staying], self._failed[staying]
+            self.active, self.failed = self.active[staying], self.failed[staying]
 
     def _set_parts(self) -> None:
         """Sets the graphs that every model is evaluated on after an epoch: its validation part first."""
@@ -226,7 +231,7 @@ class Loop:
     def _result(self, model: int, logits: Tensor | None) -> RunResult:
         r = self.models[model]
         ids, epochs = self._folds[r].test, len(self.curves[r]["train_loss"])
-        failed = f"the loss was not a number at epoch {epochs}" if bool(self._failed[model]) else ""
+        failed = f"the loss was not a number at epoch {epochs}" if bool(self.failed[model]) else ""
         if failed or logits is None:
             predicted = np.full((len(ids), len(self._graphs.output_names)), math.nan, dtype=np.float32)
         else:

@@ -24,7 +24,9 @@ def make_objective(graphs: GraphSet, run: Run) -> Objective:
     """Makes the objective of a run for a dataset, with a new model."""
     if run.learn == "supervised":
         return Supervised(model_of(graphs, run), graphs.task, len(graphs.output_names), run.balanced)
-    model = model_of(graphs, run, num_classes=1)  # its head is removed
+    if run.model.get("position_hops") is not None:
+        raise InputError("Positions from the structure are for models that learn from labels: leave position_hops out.")
+    model = model_of(graphs, run, num_classes=1, graph_channels=0)  # its head is removed
     if run.learn == "graphcl":
         return GraphCL(model, walk_steps=math.ceil(graphs.x.size(0) / max(len(graphs), 1)))
     if run.learn == "infograph":

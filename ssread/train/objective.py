@@ -5,9 +5,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from ssread.data.graphset import GraphSet
 from ssread.data.task_names import CLASSIFICATION, REGRESSION
 from ssread.models.classifier import GraphClassifier
+from ssread.models.graph_features import center_and_spread
 from ssread.models.layers import Unscale
+from ssread.models.places import places_of
 from ssread.train.costs import costs, mean_and_scale
 
 __all__ = ["Objective", "Supervised", "Unlabelled", "mean"]
@@ -35,9 +38,13 @@ class Objective(nn.Module):
         """
         raise NotImplementedError
 
-    def learnt_from(self, y: Tensor) -> dict[str, Tensor]:
-        """Returns the buffers, by name, that follow from what the graphs of the training part are labelled with."""
+    def learnt_from(self, y: Tensor, graph_attr: Tensor | None = None) -> dict[str, Tensor]:
+        """Returns the buffers, by name, that follow from the labels and features of the graphs of the training part."""
         return {}
+
+    def placed_by(self, graphs: GraphSet, part: Tensor) -> dict[str, Tensor]:
+        """Returns the buffers, by name, that follow from where the nodes of the training part are: see ``places``."""
+        return {f"model.{name}": value for name, value in places_of(self.model, graphs, part).items()}
 
 
 class Supervised(Objective):
@@ -69,17 +76,23 @@ class Supervised(Objective):
         per_graph = costs(self._task, output.logits, y, scale, self.class_weights) + output.auxiliary_costs()
         return torch.stack([mean(per_graph, real), mean(output.alignment_costs(), real)])
 
-    def learnt_from(self, y: Tensor) -> dict[str, Tensor]:
-        """Returns the weights of the classes, if they are balanced, and the mean and scale of numbers."""
+    def learnt_from(self, y: Tensor, graph_attr: Tensor | None = None) -> dict[str, Tensor]:
+        """Returns class weights if classes are balanced, mean and scale of numbers and of features of whole graphs."""
+        found: dict[str, Tensor] = {}
+        if self.model.graph_features is not None and graph_attr is not None:
+            center, spread = center_and_spread(graph_attr)
+            found |= {"model.graph_features.center": center, "model.graph_features.spread": spread}
         if self._task == REGRESSION:
-            center, scale = mean_and_scale(y)
-            return {"model.head.1.mean": center, "model.head.1.scale": scale}
+            average, scale = mean_and_scale(y)
+            if found:
+                found["model.graph_features.unit"] = scale
+            return found | {"model.head.1.mean": average, "model.head.1.scale": scale}
         if self.class_weights is None:
-            return {}
+            return found
         if self._task == CLASSIFICATION:
-            return {"class_weights": balanced_weights(y, self._num_outputs)}
+            return found | {"class_weights": balanced_weights(y, self._num_outputs)}
         columns = [balanced_weights(column[~column.isnan()].long(), 2) for column in y.T]
-        return {"class_weights": torch.stack(columns, dim=1)}
+        return found | {"class_weights": torch.stack(columns, dim=1)}
 
     @property
     def _unscale(self) -> Unscale:

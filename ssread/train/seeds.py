@@ -15,4 +15,4 @@ class Stream:
 
 def seeded(run: Run, stream: int) -> int:
     """Returns the seed of one stream of a run. Both readouts get the same seeds, so that nothing else differs."""
-    return int(np.random.SeedSequence([run.seed, run.fold, stream]).generate_state(1, np.uint64)[0] >> 1)
+    return int(np.random.SeedSequence([run.seed, run.fold, stream]).generate_state(1, np.uint64)[0]) >> 1

@@ -41,11 +41,14 @@ class Single:
     def learn_from(self, parts: Sequence[Tensor]) -> None:
         """See :class:`Engine`."""
         assert self._graphs.y is not None
-        for name, value in self._objective.learnt_from(self._graphs.y[parts[0]]).items():
+        features = None if self._graphs.graph_attr is None else self._graphs.graph_attr[parts[0]]
+        learnt = self._objective.learnt_from(self._graphs.y[parts[0]], features)
+        for name, value in (learnt | self._objective.placed_by(self._graphs, parts[0])).items():
             self._objective.get_buffer(name).copy_(value)
 
     def train_epoch(self, plan: Tensor) -> Tensor:
         """See :class:`Engine`."""
+        self._objective.train()
         total, count = torch.zeros(2), 0
         for ids in plan[:, 0]:
             ids = ids[ids >= 0]
@@ -56,7 +59,6 @@ class Single:
 
     def _step(self, ids: Tensor) -> Tensor:
         batch = self._graphs.batch(ids)
-        self._objective.train()
         self._optimizer.zero_grad()
         losses = self._objective(batch.y, None, batch)
         losses.sum().backward()
@@ -100,7 +102,7 @@ class Single:
         """See :class:`Engine`; a single model always stays."""
 
     def snapshot(self) -> dict[str, Tensor]:
-        """Returns all that the next steps depend on: weights, optimizer moments, the state of the random generator."""
+        """See :class:`Engine`."""
         tensors = {f"objective/{name}": value for name, value in self._objective.state_dict().items()}
         for number, moments in self._optimizer.state_dict()["state"].items():
             tensors |= {f"optimizer/{number}/{name}": value for name, value in moments.items()}
@@ -108,7 +110,7 @@ class Single:
         return {name: value.detach().clone() for name, value in (tensors | {"random": torch.get_rng_state()}).items()}
 
     def restore(self, tensors: dict[str, Tensor]) -> None:
-        """Restores what :meth:`snapshot` returned; training then continues with the same numbers."""
+        """See :class:`Engine`."""
         own = {n.removeprefix("objective/"): value for n, value in tensors.items() if n.startswith("objective/")}
         self._objective.load_state_dict(own)
         moments: dict[int, dict[str, Tensor]] = {}

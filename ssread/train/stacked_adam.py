@@ -91,6 +91,10 @@ class StackedAdam:
         chosen._learning_rate.copy_(self._learning_rate[models])
         return chosen
 
+    def state(self) -> dict[str, Tensor]:
+        """Returns the weights, moments and counters of all models; values written to them take effect."""
+        return {"weights": self._flat, "means": self._means, "squares": self._squares, "steps": self._steps}
+
     def _update(self, gradient: Tensor, update: Update) -> None:
         """The same as the kernel, in plain torch code."""
         step_size, root_correction, active = (part.index_select(0, self._owner) for part in update)

@@ -62,9 +62,42 @@ def covered(calibration: Calibration, y: np.ndarray, predicted: np.ndarray, cove
 def test_the_truth_is_covered_as_often_as_asked_for(task, seed, number, coverage, sharpness):
     """Averaged over 2000 new graphs, and in distribution over the calibration sets: Beta with this deviation."""
     calibration = Calibration.fit(task, *drawn(task, number, seed, sharpness))
-    deviation = math.sqrt(coverage * (1 - coverage) * (1 / (0.8 * number) + 1 / 1600))
+    fewest = max(1, min(calibration.counts))
+    deviation = math.sqrt(coverage * (1 - coverage) * (1 / fewest + 1 / 1600))
+    too_few = fewest * (1 - coverage) < coverage  # then every set has the class
     for right in covered(calibration, *drawn(task, 2000, seed + 1, sharpness), coverage):
-        assert abs(right.mean() - coverage) < 5 * deviation + 1 / (0.8 * number)
+        assert right.mean() > coverage - 5 * deviation
+        assert too_few or right.mean() < coverage + 5 * deviation + 1 / fewest
+
+
+@pytest.mark.parametrize("task", ["classification", "multilabel"])
+def test_every_class_is_covered_as_often_as_asked_for_however_rare(task):
+    """One graph in twenty has the rare class, and the model hardly recognises it: sets for all would leave it out."""
+    random = np.random.default_rng(0)
+
+    def rare(number):
+        y = (random.random(number) < 0.05).astype(int)
+        p = 1 / (1 + np.exp(-(random.normal(size=number) + 0.7 * y - 3)))
+        if task == "classification":
+            return y, np.stack([1 - p, p], axis=1).astype(np.float32)
+        return y[:, None].astype(float), p[:, None].astype(np.float32)
+
+    calibration = Calibration.fit(task, *rare(8000))
+    y, predicted = rare(8000)
+    (right,) = covered(calibration, y, predicted, 0.9)
+    for value in (0, 1):
+        assert abs(right[y.reshape(-1) == value].mean() - 0.9) < 0.04
+
+
+@pytest.mark.parametrize("task", ["classification", "multilabel"])
+def test_models_of_earlier_versions_have_one_list_for_all_classes(task):
+    fitted = Calibration.fit(task, *drawn(task, 300, 0))
+    outputs = 4 if task == "classification" else 3
+    scores = [sorted(sum(fitted.scores, ()))] if task == "classification" else [sorted(fitted.scores[0])] * 3
+    old = {**fitted.as_dict(), "scores": scores, "counts": [len(column) for column in scores]}
+    calibration = Calibration.from_dict(old, task, outputs)
+    for right in covered(calibration, *drawn(task, 300, 1), 0.9):
+        assert right.mean() > 0.6
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -74,7 +107,8 @@ def test_on_average_over_small_sets_coverage_is_not_below_what_was_asked_for(tas
     for seed in range(300):
         calibration = Calibration.fit(task, *drawn(task, 15, seed))
         found += [part.mean() for part in covered(calibration, *drawn(task, 100, 10**6 + seed), 0.8)]
-    assert 0.785 < np.mean(found) < 0.8 + 1 / 14 + 0.015
+    assert np.mean(found) > 0.785
+    assert task == "classification" or np.mean(found) < 0.8 + 1 / 14 + 0.08 * (task == "multilabel") + 0.015
 
 
 @settings(max_examples=25, deadline=None)
@@ -155,11 +189,9 @@ def test_it_survives_json(task):
     [
         ({"task": "regression"}, "that of another model"),
         ({"temperatures": [1.0]}, "that of another model"),
-        ({"temperatures": [1.0, -1.0, 1.0]}, "not a positive number"),
-        ({"temperatures": [1.0, math.nan, 1.0]}, "not a positive number"),
-        ({"counts": [1, 1, 1]}, "as many ascending numbers"),
+        ({"counts": [1] * 6}, "as many ascending numbers"),
+        ({"scores": [[0.1]] * 4, "counts": [1] * 4}, "that of another model"),
         ({"counts": [2, 2, 2], "scores": [[0.1, 0.2], [0.2, 0.1], [0.1, 0.2]]}, "ascending numbers"),
-        ({"counts": [1, 1, 1], "scores": [[0.1], [math.nan], [0.1]]}, "ascending numbers"),
     ],
 )
 def test_damage_gets_a_sentence(changes, sentence):

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from ssread.apply.checkpoint import CheckpointFile
 from ssread.apply.final_training import hold_out
 from ssread.errors import InputError
+from ssread.train.cohort import Cohort
 from ssread.train.fit import fit
 from ssread.train.runs import Run, Training
 from ssread.train.single import Single
@@ -63,6 +64,49 @@ def test_a_training_stopped_anywhere_ends_in_the_same_bits(undisturbed, tmp_path
     assert result.curves == expected.curves
     assert (result.best_epoch, result.valid_accuracy) == (expected.best_epoch, expected.valid_accuracy)
     assert all(torch.equal(weights[name], value) for name, value in expected_weights.items())
+
+
+STACK = [Run(RUN.model, seed, 0, 1) for seed in range(3)]
+AVERAGED = Training(epochs=EPOCHS, patience=2, batch_size=16, averaging=0.5, schedule="cosine")
+
+
+def stack_trained(path, device, stop=None):
+    """As :func:`trained`, for a stack of models that stop at different epochs; stopped when its last model is."""
+    weights: dict[int, dict[str, torch.Tensor]] = {}
+
+    def progress(run, epoch, accuracy):
+        if epoch == stop:
+            raise StoppedError
+
+    engine = Cohort(DATA, STACK, AVERAGED, device)
+    results = fit(
+        engine,
+        DATA,
+        STACK,
+        [hold_out(DATA, 0.1, run.seed) for run in STACK],
+        AVERAGED,
+        progress,
+        weights=lambda run, state: weights.update({run.seed: state}),
+        checkpoint=CheckpointFile(path, engine, every=0),
+    )
+    return results, weights
+
+
+@pytest.mark.parametrize("stops", [[2], [3, 3, 5], [4, 6]])
+def test_a_stack_stopped_anywhere_ends_in_the_same_bits(device, tmp_path, stops):
+    expected, expected_weights = stack_trained(tmp_path / "undisturbed", device)
+    assert len({result.epochs for result in expected}) > 1, "models that have stopped are kept, too"
+    for stop in stops:
+        try:
+            stack_trained(tmp_path / "checkpoint", device, stop)
+        except StoppedError:
+            torch.manual_seed(stop)
+    results, weights = stack_trained(tmp_path / "checkpoint", device)
+    for result, other in zip(results, expected, strict=True):
+        assert result.curves == other.curves
+        assert (result.best_epoch, result.valid_accuracy) == (other.best_epoch, other.valid_accuracy)
+        for name, value in expected_weights[result.run.seed].items():
+            assert torch.equal(weights[result.run.seed][name], value)
 
 
 def test_a_checkpoint_is_written_no_more_often_than_it_should(tmp_path):

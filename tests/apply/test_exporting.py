@@ -1,5 +1,7 @@
 """Exported files run without ssread, for batches of any size, with the same output."""
 
+import dataclasses
+
 import pytest
 import torch
 from helpers.small_models import for_task, graphs, untrained
@@ -32,6 +34,21 @@ def test_torch_programs_take_any_size(name, tmp_path):
 
 
 @pytest.mark.slow
+def test_features_of_whole_graphs_are_one_more_input(tmp_path):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    data = dataclasses.replace(graphs(12), graph_attr=torch.randn(12, 3), graph_feature_names=("a", "b", "c"))
+    model = untrained(data)
+    path = export(model, "onnx", tmp_path / "model.onnx")
+    inputs = example_inputs(model, 9, 10, 3)
+    inputs["graph_attr"][1, 2] = torch.nan
+    session = onnxruntime.InferenceSession(str(path))
+    found = torch.from_numpy(session.run(None, {name: value.numpy() for name, value in inputs.items()})[0])
+    with torch.no_grad():
+        named = {"batch_size": len(inputs.pop("graphs")), **inputs}
+        torch.testing.assert_close(found, model.models[0](**named).softmax(-1), atol=1e-5, rtol=0)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("format", ["torch", "onnx"])
 @pytest.mark.parametrize("task", ["classification", "multilabel", "regression"])
 def test_every_task_is_exported_with_its_calibration(task, format, tmp_path):
@@ -61,7 +78,8 @@ def test_every_task_is_exported_with_its_calibration(task, format, tmp_path):
 def test_onnx_files_run_in_onnxruntime_at_any_size(name, readout, tmp_path):
     runtime = pytest.importorskip("onnxruntime")
     pytest.importorskip("onnxscript")
-    model = untrained(graphs(12), members=2, name=name, readout=readout)
+    model = untrained(graphs(12), members=3 if name == "gcn" else 2, name=name, readout=readout)
+    model.match_members(graphs(12))  # the file has the positions of the consensus, which export itself checks
     path = export(model, "onnx", tmp_path / "model.onnx")
     session = runtime.InferenceSession(str(path))
     for seed, sizes in enumerate([(50, 120, 9), (2, 2, 1), (7, 0, 3)]):

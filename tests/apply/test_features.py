@@ -1,17 +1,21 @@
 """New graphs get the columns of the training set, or a sentence that names the difference."""
 
 import dataclasses
+import json
 
 import networkx as nx
+import numpy as np
 import pytest
 import torch
 from helpers.small_models import graphs
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ssread import SSReadClassifier
+from ssread.apply import TrainedModel, embed, predict, train
 from ssread.apply.features import Features
-from ssread.data import from_networkx, from_pyg
-from ssread.errors import InputError
+from ssread.data import from_networkx, from_pyg, planted
+from ssread.errors import BadRowsError, InputError
 
 
 def network(roles: str, **edge: object) -> nx.Graph:
@@ -99,3 +103,75 @@ def test_options_of_training_are_kept_and_cannot_be_changed():
     with pytest.raises(InputError, match="node_label cannot be 'other': the model was trained with 'role'"):
         features.load([network("ba")], node_label="other")
     assert Features.from_dict(features.as_dict()) == features
+
+
+SETTINGS = {"quick": True, "epochs": 2, "workers": 1, "folds": 2}
+ROWS = [("CCO", 1, "0.5"), ("c1ccccc1", 0, ""), ("CCN", 1, "0.7"), ("c1ccccc1C", 0, "2"), ("CCC", 1, "many")] * 8
+
+
+def write_doses(path, rows=ROWS, columns=("smiles", "label", "dose")):
+    path.write_text("\n".join(",".join(map(str, row)) for row in (columns, *rows)) + "\n")
+    return path
+
+
+def test_a_model_with_features_of_whole_graphs_reads_them_of_new_molecules(tmp_path):
+    """Own columns and descriptors, with an empty cell and one that is not a number; saved, predicted, embedded."""
+    pytest.importorskip("rdkit")
+    file = write_doses(tmp_path / "assay.csv")
+    sources = "dose, descriptors"
+    model = train(file, tmp_path / "model", **SETTINGS, graph_features=sources)
+    assert model.summary["data"]["graphs"] == 32, "rows whose dose is a text are left out"
+    skipped = (tmp_path / "model.skipped.csv").read_text()
+    assert skipped.count("its 'dose' is 'many', not a number") == 8
+    loaded = TrainedModel.load(tmp_path / "model")
+    assert loaded.features.graph.names[0] == "dose"
+    assert "MolLogP" in loaded.features.graph.names
+    predicted = predict(tmp_path / "model", file)
+    assert predicted["dose"].tolist()[3] == "2", "the columns of the input stay"
+    assert predicted["problem"].notna().tolist() == [row[2] == "many" for row in ROWS]
+    usable = predicted["problem"].isna()
+    some = write_doses(tmp_path / "some.csv", ROWS[:4])
+    again = loaded.predictions(loaded.read(some))
+    assert np.allclose(predicted[usable]["p(1)"].to_numpy()[:4], again[:, 1].numpy(), atol=1e-6)
+    embed(tmp_path / "model", some, tmp_path / "vectors.csv")
+    assert "dose" not in (tmp_path / "vectors.csv").read_text()
+    with pytest.raises(InputError, match="no columns 'dose'"):
+        predict(loaded, write_doses(tmp_path / "without.csv", [row[:2] for row in ROWS], ("smiles", "label")))
+    with pytest.raises(InputError, match="The column 'label' is what is to be predicted"):
+        train(file, tmp_path / "other", **SETTINGS, graph_features="label")
+    with pytest.raises(BadRowsError, match="8 of 40 rows cannot be used: graph 6, 'CCC'"):
+        train(file, tmp_path / "other", **SETTINGS, graph_features="dose", on_error="raise")
+
+
+def test_attributes_of_networks_join_the_model_as_features(tmp_path):
+    for number in range(24):
+        graph = (nx.cycle_graph if number % 2 else nx.path_graph)(4 + number % 5)
+        graph.graph.update({"heat": number / 7} if number != 5 else {})
+        (tmp_path / "nets" / "ab"[number % 2]).mkdir(parents=True, exist_ok=True)
+        content = nx.node_link_data(graph, edges="links")
+        (tmp_path / "nets" / "ab"[number % 2] / f"{number}.json").write_text(json.dumps(content))
+    model = train(tmp_path / "nets", tmp_path / "model", **SETTINGS, graph_features="heat")
+    assert model.features.graph.names == ("heat",)
+    assert predict(tmp_path / "model", tmp_path / "nets")["problem"].isna().all()
+    assert len(model.read(tmp_path / "nets").graph_attr) == 24
+
+
+def test_estimators_take_features_of_whole_graphs():
+    pytest.importorskip("rdkit")
+    smiles = [row[0] for row in ROWS]
+    settings = {"epochs": 2, "hidden_channels": 8, "reading": {"graph_features": "descriptors,fingerprints"}}
+    classifier = SSReadClassifier(**settings).fit(smiles, [row[1] for row in ROWS])
+    assert classifier.model_.features.graph.count > 2048
+    assert classifier.predict(smiles).shape == (40,)
+
+
+def test_a_set_may_bring_its_own_features_of_whole_graphs():
+    values = torch.randn(6, 2)
+    graphs = dataclasses.replace(planted(6), graph_attr=values, graph_feature_names=("a", "b"))
+    features = Features.from_dict(Features.of(graphs).as_dict())
+    swapped = dataclasses.replace(graphs, graph_attr=values[:, [1, 0]], graph_feature_names=("b", "a"))
+    assert torch.equal(features.arrange(swapped).graph_attr, values)
+    with pytest.raises(InputError, match="has no graph features, but the model was trained with 2"):
+        features.arrange(planted(6))
+    with pytest.raises(InputError, match="lacks the graph feature 'b'"):
+        features.arrange(dataclasses.replace(swapped, graph_feature_names=("c", "a")))

@@ -8,6 +8,7 @@ from helpers.small_models import graphs
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ssread.apply.checkpoint import CheckpointFile
 from ssread.apply.final_training import hold_out, train_members
 from ssread.data.cross_validation import with_split
 from ssread.errors import InputError
@@ -79,6 +80,32 @@ def test_a_cohort_trains_as_the_members_do_alone(data, device, tmp_path):
         assert one.curves["train_loss"] == pytest.approx(other.curves["train_loss"], abs=1e-3)
 
 
+def test_a_stopped_cohort_continues_in_the_same_bits(data, device, tmp_path, monkeypatch):
+    from ssread.apply import final_training
+    from ssread.apply.final_training import _Task, _train_cohort
+
+    monkeypatch.setattr(final_training, "CheckpointFile", lambda path, engine: CheckpointFile(path, engine, every=0))
+
+    def trained(folder, stop=None):
+        def progress(member, epoch):
+            if (member, epoch) == stop:
+                raise StoppedError
+
+        folder.mkdir(exist_ok=True)
+        tasks = [_Task(folder, n, run(n), hold_out(data, 0.1, n), SHORT) for n in (0, 1)]
+        torch.manual_seed(5)
+        _train_cohort(data, tasks, device, progress)
+        assert torch.equal(torch.rand(3), torch.rand(3, generator=torch.Generator().manual_seed(5)))
+        return [task.read(data) for task in tasks]
+
+    undisturbed = trained(tmp_path / "undisturbed")
+    with pytest.raises(StoppedError):
+        trained(tmp_path / "stopped", stop=(1, 4))
+    assert (tmp_path / "stopped" / "checkpoint.safetensors").is_file()
+    assert_same(trained(tmp_path / "stopped"), undisturbed)
+    assert not (tmp_path / "stopped" / "checkpoint.safetensors").exists()
+
+
 def test_members_differ_and_the_rest_of_the_program_keeps_its_random_numbers(data, undisturbed):
     assert not torch.equal(weights(undisturbed[0])[0], weights(undisturbed[1])[0])
     torch.manual_seed(5)
@@ -140,3 +167,13 @@ def test_the_split_also_decides_what_is_held_out_for_early_stopping():
         dataclasses.replace(data, graph_texts={"when": tuple(str(-n) for n in range(40))}), "time:when"
     )
     assert sorted(hold_out(ordered, 0.1, seed=0).validation.tolist()) == [0, 1, 2, 3]
+
+
+def test_a_group_too_large_to_hold_out_is_learnt_from():
+    """A frequent scaffold, of which every member would otherwise see nothing."""
+    data = dataclasses.replace(graphs(120), y=torch.tensor([int(n % 4 == 0) for n in range(120)]))
+    kinds = tuple("frequent" if n < 60 else str(n // 2) for n in range(120))
+    grouped, _ = with_split(dataclasses.replace(data, graph_texts={"kind": kinds}), "groups:kind")
+    parts = [hold_out(grouped, 0.1, seed).validation.tolist() for seed in range(3)]
+    assert all(min(part) >= 60 and 6 <= len(part) <= 18 for part in parts)
+    assert parts[0] != parts[1]

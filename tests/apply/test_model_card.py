@@ -84,3 +84,17 @@ def test_text_from_data_is_escaped():
 
 def test_a_model_without_cross_validation_says_so():
     assert "It was not cross-validated" in model_card({**CONFIG, "summary": {}})
+
+
+def test_the_card_names_the_positions_and_says_what_the_folder_keeps():
+    trait = {"fact": "nitro | group", "inside": 0.9, "outside": 0.1, "effect": 2.0, "p": 0.001}
+    position = {"name": "<b>nitro</b>", "share": 0.25, "traits": [trait], "activations": [0.5, -0.25]}
+    config = {**CONFIG, "summary": {**CONFIG["summary"], "positions": [position]}, "reference": {"ids": ["a", "b"]}}
+    card = model_card(config)
+    assert "## What its positions mean" in card
+    (row,) = [line for line in card.splitlines() if "25 %" in line]
+    assert "nitro \\| group (90 %)" in row.replace("\\(", "(").replace("\\)", ")")
+    assert row.endswith("| +0.5 | -0.25 |")
+    assert "<b>" not in card
+    assert "The folder keeps names, labels and, of molecules, structures of 2 training graphs." in card
+    assert "positions mean" not in model_card(CONFIG)

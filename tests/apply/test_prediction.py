@@ -249,3 +249,26 @@ def test_wrong_options_get_a_sentence_and_leave_no_file(molecule_model, tmp_path
     with pytest.raises(InputError, match=sentence):
         predict(molecule_model, path, tmp_path / out, **options)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["assay.csv", "missing.csv"]
+
+
+def test_names_and_properties_of_an_sdf_stay_whichever_record_has_them(tmp_path, monkeypatch, molecule_model):
+    """Also over chunks whose records have others, and of a record that RDKit cannot read."""
+    Chem = pytest.importorskip("rdkit.Chem")
+    monkeypatch.setattr(chunks, "CHUNK_ROWS", 2)
+    model = molecule_model
+    block = {smiles: Chem.MolToMolBlock(Chem.MolFromSmiles(smiles)) for smiles in ("Cc1ccccc1", "NC1CCCCC1")}
+    first, second = block.values()
+    records = [
+        f"toluene{first}> <logP> (1)\n2.7\n\n$$$$\n",
+        f"amine{second}> <note>\ntwo\nlines\n\n$$$$\n",
+        "broken\n\n\n  9  9 of nonsense\nM  END\n> <logP>\n1.0\n\n$$$$\n",
+        f"{second}$$$$\n",
+    ]
+    (tmp_path / "new.sdf").write_text("".join(records))
+    table = predict(model, tmp_path / "new.sdf", workers=1)
+    assert list(table.columns[:3]) == ["name", "logP", "note"]
+    assert table["name"].fillna("").tolist() == ["toluene", "amine", "broken", ""]
+    assert table["logP"].fillna("").tolist() == ["2.7", "", "1.0", ""]
+    assert table["note"].fillna("").tolist() == ["", "two\nlines", "", ""]
+    assert table["problem"].notna().tolist() == [False, False, True, False]
+    assert predict(model, tmp_path / "new.sdf", tmp_path / "out.csv", workers=1).rows == 4

@@ -5,9 +5,9 @@ import pytest
 import torch
 from helpers.small_models import graphs, untrained
 
-from ssread.apply import reference
+from ssread.apply import TrainedModel, reference
 from ssread.apply.reference import Reference
-from ssread.data import planted
+from ssread.data import from_smiles, planted
 from ssread.errors import InputError
 
 
@@ -78,3 +78,25 @@ def test_damage_gets_a_sentence(change, sentence):
     change(tensors)
     with pytest.raises((ValueError, InputError), match=sentence):
         Reference.from_tensors(tensors, 24)
+
+
+def test_names_structures_and_labels_of_the_kept_graphs_survive_a_file(tmp_path):
+    pytest.importorskip("rdkit")
+    data = from_smiles(["CCO", "CCN", "c1ccccc1"], ["yes", "no", "yes"])
+    model = untrained(data)
+    model.reference = Reference.of(model, data)
+    model.save(tmp_path / "model")
+    kept = TrainedModel.load(tmp_path / "model").reference
+    assert kept.texts() == {"ids": ["0", "1", "2"], "smiles": ["CCO", "CCN", "c1ccccc1"], "known": ["yes", "no", "yes"]}
+    distances, numbers = kept.nearest(vectors_of(model, data), 2)
+    assert numbers[:, 0].tolist() == [0, 1, 2]
+    assert (distances[:, 0] < distances[:, 1]).all()
+    with pytest.raises(ValueError, match="not as many names"):
+        Reference.from_tensors(kept.tensors(), kept.vectors.size(1), {"ids": ["one"]})
+
+
+def test_molecules_that_are_known_by_their_labels_have_smiles_too(mutag):
+    pytest.importorskip("rdkit")
+    kept = Reference.of(untrained(mutag[:5]), mutag[:5])
+    assert kept.smiles[0].count("N") == 1
+    assert set(kept.known) <= set(mutag.class_names)

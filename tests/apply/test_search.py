@@ -37,7 +37,10 @@ def test_candidates_differ_and_the_seed_draws_them(count: int, seed: int) -> Non
 
 @given(st.integers(1, 30), st.sampled_from(["gcn", "gunet"]), st.sampled_from(["ssread", "global"]), st.integers(1, 9))
 def test_what_is_named_is_fixed(count: int, arch: str, readout: str, positions: int) -> None:
-    for one in candidates(count, arch=arch, readout=readout, aggr=["max", "mean"], positions=positions):
+    named = {"arch": arch, "readout": readout, "positions": positions, "position_hops": positions - 1}
+    for one in candidates(count, aggr=["max", "mean"], **named):
+        assert one.model.get("position_hops") == (positions - 1 if readout == "ssread" else None)
+        assert ("hops" in one.name) == (readout == "ssread")
         assert (one.model["name"], one.model["readout"], one.model["aggr"]) == (arch, readout, ["max", "mean"])
         assert one.model.get("num_positions") == (positions if readout == "ssread" else None)
         assert one.learning_rate in SPACE["learning_rate"]

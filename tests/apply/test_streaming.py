@@ -3,11 +3,13 @@
 import pandas as pd
 import pyarrow
 import pytest
+import torch
 from helpers.small_models import graphs, untrained
 
 from ssread.apply import chunks, predict, streaming
 from ssread.apply.output_tables import table_of
-from ssread.apply.streaming import as_model, stream
+from ssread.apply.prediction import prediction_table
+from ssread.apply.streaming import as_model, read_by_workers, stream
 from ssread.errors import InputError
 
 
@@ -48,6 +50,31 @@ def test_a_folder_stands_for_its_model(model, tmp_path):
 def test_no_workers_get_a_sentence(model):
     with pytest.raises(InputError, match="workers must be 1 or more, but 0 was given"):
         next(stream(model, graphs(5), ids_alone, workers=0))
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_no_gpu_is_a_sentence(model):
+    with pytest.raises(InputError, match="There is no GPU that torch can use for --device cuda; use cpu"):
+        next(stream(model, graphs(5), ids_alone, device="cuda"))
+
+
+@pytest.mark.slow
+def test_rows_read_by_workers_give_the_same_tables_in_the_same_order(model, device, tmp_path, monkeypatch):
+    """As with a GPU: worker processes read, this process evaluates the model."""
+    monkeypatch.setattr(chunks, "CHUNK_ROWS", 7)
+    model.save(tmp_path / "model")
+    some = chunks.chunks_of(model.features, graphs(60))
+    parts = read_by_workers(model.on(device), tmp_path / "model", some, prediction_table, workers=2)
+    found = pyarrow.concat_tables(part.table for part in parts).to_pandas()
+    pd.testing.assert_frame_equal(found, predict(model, graphs(60), device="cpu", workers=1), atol=1e-4)
+
+
+def test_a_model_on_another_device_is_a_copy(model, device):
+    moved = model.on(device)
+    assert moved.device.type == device
+    assert model.device.type == "cpu"
+    assert (moved is model) == (device == "cpu")
+    torch.testing.assert_close(moved.predictions(graphs(20)), model.predictions(graphs(20)), atol=1e-4, rtol=0)
 
 
 @pytest.mark.slow

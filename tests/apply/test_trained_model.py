@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import shutil
 import subprocess
 import sys
@@ -10,14 +11,18 @@ from pathlib import Path
 import pytest
 import torch
 from helpers.small_models import for_task, graphs, untrained
+from hypothesis import given
+from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 
-from ssread.apply import TrainedModel
+from ssread.apply import TrainedModel, trained_model
 from ssread.apply.calibration import Calibration
 from ssread.apply.model_folder import CARD, CONFIG, WEIGHTS
 from ssread.apply.reference import Reference
+from ssread.apply.trained_model import _batches
 from ssread.data import GraphSet
 from ssread.errors import InputError
+from ssread.models.consensus import match_members
 
 KEPT = Path(__file__).parent / "kept"
 
@@ -34,6 +39,23 @@ def test_a_saved_model_predicts_the_same(name, readout, tmp_path):
     assert loaded.features == model.features
     assert not any(member.training for member in loaded.models)
     assert sorted(path.name for path in (tmp_path / "model").iterdir()) == sorted([WEIGHTS, CONFIG, CARD])
+
+
+@given(st.integers(0, 40), st.integers(1, 50), st.one_of(st.integers(1, 200), st.just(math.inf)))
+def test_batches_hold_every_graph_once_in_order_and_no_more_than_they_may(number, most_graphs, most_nodes):
+    data = graphs(40)[range(number)]
+    batches = list(_batches(data, most_graphs, most_nodes))
+    assert [int(graph) for ids in batches for graph in ids] == list(range(number))
+    for ids in batches:
+        assert len(ids) <= most_graphs
+        assert len(ids) <= 1 or int(data.node_counts[ids].sum()) <= most_nodes
+
+
+def test_predictions_do_not_depend_on_the_batches(monkeypatch):
+    data, model = graphs(40), untrained(graphs(40), members=2)
+    expected = model.predictions(data)
+    monkeypatch.setattr(trained_model, "BATCH", 3)
+    torch.testing.assert_close(model.predictions(data), expected)
 
 
 @pytest.mark.parametrize("task", ["classification", "multilabel", "regression"])
@@ -64,6 +86,23 @@ def test_a_folder_of_an_earlier_version_is_still_read():
     assert model.reference is None
 
 
+def test_how_members_correspond_is_found_on_the_training_graphs_and_saved(tmp_path):
+    data = graphs(12)
+    model = untrained(data, members=3)
+    assert model.matching is None
+    model.match_members(data)
+    members = [member.run(data.batch(slice(None))).reading.positions for member in model.models]
+    assert torch.equal(model.matching, match_members(members, 3))
+    model.save(tmp_path / "model")
+    assert torch.equal(TrainedModel.load(tmp_path / "model").matching, model.matching)
+    alone, without = untrained(data), untrained(data, members=2, readout="global")
+    for one in (alone, without):
+        one.match_members(data)
+        assert "matching" not in one.summary
+    assert alone.matching.tolist() == [[0, 1, 2]]
+    assert without.matching is None
+
+
 @pytest.fixture
 def saved(tmp_path):
     untrained(graphs(12)).save(tmp_path / "model")
@@ -88,35 +127,62 @@ def change_weights(folder: Path, change) -> None:
     change_config(folder, weights_sha256=hashlib.sha256((folder / WEIGHTS).read_bytes()).hexdigest())
 
 
+def nested(levels: int) -> list:
+    value: list = []
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
 @pytest.mark.parametrize(
     ("damage", "sentence"),
     [
         (lambda f: shutil.rmtree(f), "is not a folder: give the folder of a model"),
         (lambda f: (f / CONFIG).unlink(), f"has no {CONFIG}"),
         (lambda f: (f / WEIGHTS).unlink(), f"has no {WEIGHTS}"),
-        (lambda f: (f / CONFIG).write_text("{"), "cannot be read as JSON"),
-        (lambda f: (f / CONFIG).write_text("[" * 100_000), "cannot be read as JSON"),
+        (lambda f: (f / CONFIG).write_text("{"), "is not valid JSON"),
+        (lambda f: (f / CONFIG).write_text("[" * 100_000), "is not valid JSON"),
         (lambda f: (f / CONFIG).write_text("[]"), "does not describe an ssread model"),
         (lambda f: change_config(f, format="other"), "does not describe an ssread model"),
         (lambda f: change_config(f, version=2), "has version 2 of the model format"),
         (lambda f: (f / WEIGHTS).write_bytes(b"x" * 100), "does not match the checksum"),
         (lambda f: (f / WEIGHTS).write_bytes((f / WEIGHTS).read_bytes()[:-1]), "does not match the checksum"),
-        (lambda f: change_config(f, weights_sha256=None), "does not match the checksum"),
+        (lambda f: change_config(f, weights_sha256=None), "weights_sha256 must be text, but is empty"),
         (lambda f: change_config(f, model__hidden_channels=16), "has the shape"),
-        (lambda f: change_config(f, model__hidden_channels=10**9), "has the shape"),
-        (lambda f: change_config(f, model__num_layers=10**9), "cannot be 1 models of 1000000000 layers"),
-        (lambda f: change_config(f, members=10**9), "cannot be 1000000000 models"),
-        (lambda f: change_config(f, members="many"), "cannot be used as a model"),
-        (lambda f: change_config(f, model__name="other"), "There is no model 'other'"),
-        (lambda f: change_config(f, model__in_channels="2"), "in_channels is '2'"),
+        (lambda f: change_config(f, model__hidden_channels=10**5), "has the shape"),
+        (lambda f: change_config(f, model__num_layers=1000), "cannot be 1 models of 1000 layers"),
+        (lambda f: change_config(f, members=10**4), "cannot be 10000 models"),
+        (lambda f: change_config(f, members="many"), "members must be a whole number, but is 'many'"),
+        (lambda f: change_config(f, model__name="other"), "There is no architecture 'other'"),
+        (lambda f: change_config(f, model__in_channels="2"), r"model\.in_channels must be a whole number, but is '2'"),
         (lambda f: change_config(f, output_names=["a"]), "the names of its outputs or its features"),
-        (lambda f: change_config(f, features={}), "cannot be used as a model"),
+        (lambda f: change_config(f, features={}), r"features\.node is missing"),
         (lambda f: change_config(f, features__node={"count": 3, "names": ["a"], "categories": []}), "1 names for 3"),
-        (lambda f: change_config(f, summary=None), "cannot be used as a model"),
+        (lambda f: change_config(f, summary=None), "summary must be values by name, but is empty"),
+        (lambda f: change_config(f, members=math.inf), "members must be a whole number, but is inf"),
+        (
+            lambda f: change_config(f, features__node={"count": math.inf, "names": [], "categories": []}),
+            "count must be",
+        ),
+        (lambda f: change_config(f, model__gamma=1e30), r"model\.gamma must be at most 1e\+06, but is 1e\+30"),
+        (
+            lambda f: change_config(f, output_names=["\ud800", "b"]),
+            r"output_names\[0\] must be text that can be written",
+        ),
+        (lambda f: change_config(f, summary={"settings": None}), r"summary\.settings must be values by name"),
+        (lambda f: change_config(f, summary={"data": None}), r"summary\.data must be values by name"),
+        (lambda f: change_config(f, summary={"curves": 5}), r"summary\.curves must be a list, but is 5"),
+        (
+            lambda f: change_config(f, summary={"later": nested(500)}),
+            r"summary\.later must be nested at most 20 levels",
+        ),
         (lambda f: change_weights(f, lambda t: t.pop("0.head.bias")), "the weight '0.head.bias' has the shape None"),
         (lambda f: change_weights(f, lambda t: t.update(more=torch.ones(1))), "the weight 'more'"),
-        (lambda f: change_config(f, calibration={"task": "regression"}), "cannot be used as a model"),
-        (lambda f: change_config(f, calibration=[1]), "cannot be used as a model"),
+        (lambda f: change_config(f, calibration={"task": "regression"}), r"calibration\.temperatures is missing"),
+        (lambda f: change_config(f, summary={"matching": [[0, 1, 1]]}), "the matching of its members' positions"),
+        (lambda f: change_config(f, summary={"matching": [[0, 1, 2]] * 2}), "the matching of its members' positions"),
+        (lambda f: change_config(f, summary={"matching": 5}), r"summary\.matching must be a list, but is 5"),
+        (lambda f: change_config(f, calibration=[1]), "calibration must be values by name"),
         (lambda f: change_weights(f, lambda t: t.update({"reference.mean": torch.ones(3)})), "'reference.largest'"),
         (lambda f: change_weights(f, lambda t: t["0.head.bias"].fill_(float("nan"))), "not finite"),
     ],
@@ -162,6 +228,7 @@ import resource, signal, sys
 sys.path.insert(0, {here!r})
 from helpers.small_models import graphs, untrained
 from ssread.errors import InputError
+from ssread.models.consensus import match_members
 model = untrained(graphs(12), hidden_channels=64)
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, resource.RLIM_INFINITY))

@@ -1,20 +1,24 @@
 """``train``: from graphs to a model's folder, also when interrupted."""
 
 import dataclasses
+import io
 import json
-import signal
+import sqlite3
 import subprocess
 import sys
-import time
-from pathlib import Path
+from contextlib import closing
 
 import pandas as pd
 import pytest
 import torch
 from filelock import FileLock
 from helpers.small_models import write_assay
+from rich.console import Console
+from typer.testing import CliRunner
 
 from ssread.apply import TrainedModel, predict, train
+from ssread.apply.usual_methods import GUESS, STRUCTURE_BLIND
+from ssread.cli import app
 from ssread.data import planted
 from ssread.errors import InputError
 
@@ -36,10 +40,14 @@ def test_the_folder_holds_the_chosen_model_and_how_it_was_chosen(data, tmp_path)
     assert chosen["score"] == max(finalists)
     assert found["metric"] == "accuracy"
     assert found["trainings"] <= 8
-    assert [usual["name"] for usual in found["usual"]] == ["always the same answer"]
+    assert [usual["name"] for usual in found["usual"]] == [GUESS, STRUCTURE_BLIND]
+    assert found["budget"] == "8 trainings"
+    card = (tmp_path / "model" / "card.md").read_text()
+    assert "within a budget of 8 trainings" in card
+    assert "Model without edges" in card
     assert found["graphs"] == 40
     loaded = TrainedModel.load(tmp_path / "model")
-    assert loaded.calibration.counts == (40,), "calibrated on predictions of graphs that were not trained on"
+    assert sum(loaded.calibration.counts) == 40, "calibrated on predictions of graphs that were not trained on"
     assert loaded.reference.vectors.size(0) == 40
     seen = pd.read_csv(tmp_path / "model" / "out_of_fold.csv", dtype={"id": str})
     assert seen["id"].tolist() == list(data.ids)
@@ -51,6 +59,31 @@ def test_the_folder_holds_the_chosen_model_and_how_it_was_chosen(data, tmp_path)
     assert len(loaded.models) == 2
     assert [len(curves["train_loss"]) for curves in loaded.summary["curves"]] == [3, 3]
     assert "40 graphs" in (tmp_path / "model" / "card.md").read_text()
+
+
+def test_a_budget_of_time_is_one_of_trainings_that_the_first_ones_tell(data, tmp_path):
+    """Stopped in the final training, the same command goes on with the same candidates."""
+    settings = {**SETTINGS, "quick": False, "epochs": 1, "folds": 2, "budget": "0.05min"}
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(data, tmp_path / "model", **settings, describe=stop)
+    before = pd.DataFrame(_stored(tmp_path / "model.training" / "results.sqlite"))
+    screen = Console(file=io.StringIO(), width=200)
+    model = train(data, tmp_path / "model", **settings, console=screen)
+    said = screen.file.getvalue()
+    assert "Budget: 0.05 minutes. The first 4 trainings tell how many it allows for." in said
+    found = model.summary["cross_validation"]
+    assert f"Candidates: {len(found['candidates'])}, in " in said
+    assert found["trainings"] + 2 == len(before), "two folds of the model without edges; nothing was trained twice"
+    assert len(found["candidates"]) >= 4
+
+
+def _stored(path):
+    with closing(sqlite3.connect(path)) as database:
+        return database.execute("select key from runs").fetchall()
 
 
 def test_what_is_named_is_taken(data, tmp_path):
@@ -74,8 +107,14 @@ def test_the_same_seed_gives_the_same_files(data, tmp_path):
         ({"readout": "other"}, "There is no readout 'other'"),
         ({"aggr": "sum+other"}, "other"),
         ({"positions": 0}, "positions must be 1 or more"),
+        ({"position_hops": -1}, "position_hops must be 0 or more, but -1 was given"),
+        ({"position_hops": 1, "arch": "gunet"}, "position_hops needs the readout ssread and one of gcn, gin"),
+        ({"position_hops": 1, "readout": "global"}, "but gcn with the readout global was given"),
         ({"ensemble": 0}, "ensemble must be 1 or more"),
-        ({"budget": 0}, "budget must be 1 or more trainings"),
+        ({"budget": 0}, "budget must be 1 to 999999 trainings"),
+        ({"budget": "10 years"}, "such as 10min or 1h, but 10 years was given"),
+        ({"budget": "1.5"}, "budget must be 1 to 999999 trainings, such as 30"),
+        ({"budget": "1" * 5000}, "budget must be 1 to 999999 trainings"),
         ({"folds": 1}, "folds must be 2 or more, but 1 was given"),
         ({"metric": "auc"}, "There is no metric 'auc'"),
         ({"metric": "rmse"}, "There is no metric 'rmse' for classification"),
@@ -148,35 +187,7 @@ def test_a_place_that_cannot_be_written_gets_a_sentence(data, tmp_path):
         train(data, tmp_path / "file" / "model", **SETTINGS)
 
 
-COMMAND = [sys.executable, "-m", "ssread", "train", "planted", "--quick", "--workers", "1", "--device", "cpu"]
-
-
-def start(folder: Path, *more: str, **how: object) -> subprocess.Popen:
-    command = [*COMMAND, "-o", str(folder), *more]
-    return subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL, **how)
-
-
-@pytest.mark.slow
-@pytest.mark.alone
-def test_killed_at_any_moment_it_goes_on_to_the_same_model(tmp_path, heeding_ctrl_c):
-    assert start(tmp_path / "whole", "--epochs", "12").wait(300) == 0
-    kills = {tmp_path / "killed": signal.SIGKILL, tmp_path / "stopped": signal.SIGINT}
-    attempts = dict.fromkeys(kills, 0)
-    for wait in (4.0, 9.0, 15.0):
-        missing = [model for model in kills if not model.exists()]  # it has its name only when it is whole
-        running = {model: start(model, "--epochs", "12", preexec_fn=heeding_ctrl_c) for model in missing}
-        time.sleep(wait)
-        for model, process in running.items():
-            attempts[model] += process.poll() is None
-            process.send_signal(kills[model])
-            process.wait(60)
-    for model in kills:
-        assert attempts[model] > 0
-        assert model.exists() or start(model, "--epochs", "12").wait(300) == 0
-        assert (model / "model.safetensors").read_bytes() == (tmp_path / "whole" / "model.safetensors").read_bytes()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["killed", "stopped", "whole"]
-
-
+COMMAND = ["train", "planted", "--quick", "--workers", "1", "--device", "cpu"]
 LIMITED = """
 import resource, signal, sys
 from ssread.cli import app
@@ -190,13 +201,13 @@ app()
 @pytest.mark.parametrize("limit", [1_000, 150_000])
 def test_a_full_disk_gets_a_sentence_and_leaves_no_model(tmp_path, limit):
     """A limit on the size of files stands for the disk. With space again, the same command ends well."""
-    words = [*COMMAND[3:], "--epochs", "1", "-o", str(tmp_path / "model")]
+    words = [*COMMAND, "--epochs", "1", "-o", str(tmp_path / "model")]
     done = subprocess.run([sys.executable, "-c", LIMITED, str(limit), *words], capture_output=True, text=True)
     assert done.returncode == 1
     assert "Error: " in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "model").exists()
-    assert start(tmp_path / "model", "--epochs", "1").wait(300) == 0
+    assert CliRunner().invoke(app, words).exit_code == 0
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
@@ -232,3 +243,48 @@ def test_what_a_final_training_would_refuse_is_refused_before_any_training(data,
     with pytest.raises(InputError, match="graphs of one class only: there is nothing to learn"):
         train(alone, tmp_path / "model", **SETTINGS, split="parts:set")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", ["regression", "classification"])
+def test_sets_and_intervals_hold_the_truth_of_new_graphs_as_often_as_asked_for(task, tmp_path):
+    """Generated graphs whose number follows from their size but for noise, or of whose classes a tenth are wrong."""
+    graphs = planted(900, seed=5, feature_noise=0.3, label_noise=0.1)
+    if task == "regression":
+        noise = torch.randn(900, generator=torch.Generator().manual_seed(0))
+        y = (0.2 * graphs.node_counts + noise).unsqueeze(1)
+        graphs = dataclasses.replace(graphs, y=y, task=task, class_names=(), target_names=("size",))
+    seen, new = graphs[:400], graphs[400:]
+    model = train(seen, tmp_path / "model", **{**SETTINGS, "epochs": 8})
+    predicted = model.predictions(model.read(new))
+    for coverage in (0.8, 0.9):
+        if task == "regression":
+            low, high = model.calibration.intervals(predicted, coverage)
+            inside = [((low <= new.y) & (new.y <= high)).squeeze(1)]
+        else:
+            sets = model.calibration.sets(predicted, coverage)
+            inside = [sets[new.y == number, number] for number in range(2)]
+        for found in inside:  # the deviation of the share over calibration sets and new graphs is about 0.03
+            assert abs(float(found.float().mean()) - coverage) < 0.08
+
+
+def test_a_folder_can_be_made_without_the_training_molecules(tmp_path):
+    smiles = [f"{'C' * count}{end}" for count in range(3, 23) for end in ("O", "Cl")]
+    table = pd.DataFrame(
+        {"name": [f"secret {row}" for row in range(40)], "smiles": smiles, "label": ["no", "yes"] * 20}
+    )
+    table.to_csv(tmp_path / "assay.csv", index=False)
+    words = [*smiles, *table["name"]]
+    read = {"id": "name", "label": "label"}
+    found = {}
+    for keep in (True, False):
+        folder = tmp_path / f"model {keep}"
+        train(tmp_path / "assay.csv", folder, **SETTINGS, **read, keep_molecules=keep)
+        texts = [path.read_bytes().decode("utf-8", "replace") for path in folder.iterdir()]
+        found[keep] = {word for word in words if len(word) > 6 and any(word in text for text in texts)}
+        distances = predict(folder, ["CCCCO", "FC(F)(F)F"])["distance"]
+        assert distances.notna().all()
+    assert len(found[True]) > 40
+    assert not found[False]
+    assert not (folder / "out_of_fold.csv").exists()
+    assert "structures of no training graphs" in (folder / "card.md").read_text()

@@ -150,7 +150,6 @@ def test_wrong_input_gives_a_sentence_and_nothing_else(words, sentence, tmp_path
 
 
 @pytest.mark.slow
-@pytest.mark.alone
 def test_interrupted_it_says_how_to_go_on(tmp_path, heeding_ctrl_c):
     command = [sys.executable, "-m", "ssread", "train", "planted", "-o", str(tmp_path / "model"), "--workers", "1"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=heeding_ctrl_c)
@@ -162,3 +161,18 @@ def test_interrupted_it_says_how_to_go_on(tmp_path, heeding_ctrl_c):
     assert process.returncode == 130
     assert "the same command continues from there" in told
     assert "Traceback" not in told
+
+
+@pytest.mark.parametrize(
+    ("out", "device", "sentence"),
+    [
+        ("parts", "cuda", "A folder of parts is written by cores: leave --device cuda out, or write a file."),
+        ("out.csv", "tpu", "There is no device 'tpu'. Choose auto, cpu or cuda."),
+    ],
+)
+def test_devices_that_cannot_be_get_a_sentence(tmp_path, out, device, sentence):
+    untrained(for_task("classification", 12)).save(tmp_path / "model")
+    for command in ("predict", "embed"):
+        code, output = run(command, tmp_path / "model", "none.smi", "-o", tmp_path / out, "--device", device)
+        assert code == 1
+        assert sentence in " ".join(output.split())

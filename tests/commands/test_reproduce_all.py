@@ -1,15 +1,13 @@
 """``ssread reproduce all``: everything is made, what is done is not made again, what fails stops nothing else."""
 
 import io
-import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers import processes
 from helpers.paper_runs import random_trainings
 from rich.console import Console
 from typer.testing import CliRunner
@@ -23,7 +21,7 @@ from ssread.evaluate.experiment import Experiment
 from ssread.paper.registry import PAPER
 
 OPTIONS = ["--datasets", "MUTAG", "--folds", "2", "--seeds", "1", "--epochs", "1"]
-COMMAND = [sys.executable, "-m", "ssread", "reproduce", "all", *OPTIONS, "--workers", "1", "--device", "cpu"]
+COMMAND = ["reproduce", "all", *OPTIONS, "--workers", "1", "--device", "cpu"]
 
 
 def printed(out: Path, **options: Any) -> str:
@@ -86,29 +84,30 @@ def trained(folder: Path) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.alone
 def test_killed_in_the_middle_it_goes_on_to_the_same_files(mutag, tmp_path):
     pytest.importorskip("rdkit")
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    command = [*COMMAND, "--out", str(tmp_path / "parts")]
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
+
+    def start(out: str, log: str) -> Any:
+        (tmp_path / log).mkdir()
+        return processes.start([*COMMAND, "--out", tmp_path / out], tmp_path / log)
+
+    process = start("parts", "killed")
     deadline = time.monotonic() + 240
     while time.monotonic() < deadline and trained(tmp_path / "parts") < 100:
         time.sleep(0.05)
-    process.send_signal(signal.SIGKILL)
-    process.communicate(timeout=60)
+    assert processes.end(process, signal.SIGKILL)
     before = trained(tmp_path / "parts")
     assert before >= 100
-    again = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
-    assert f"All: {before} trainings done, " in again.stdout
-    assert "to come, about " in again.stdout
-    assert "All: 170 trainings done, 0 to come" in again.stdout
+    told = processes.finish(start("parts", "again"), tmp_path / "again")
+    assert f"All: {before} trainings done, " in told
+    assert "to come, about " in told
+    assert "All: 170 trainings done, 0 to come" in told
     assert trained(tmp_path / "parts") == 170
-    subprocess.run([*COMMAND, "--out", str(tmp_path / "whole")], env=environment, check=True, capture_output=True)
+    processes.finish(start("whole", "undisturbed"), tmp_path / "undisturbed")
     parts, whole = written(tmp_path / "parts"), written(tmp_path / "whole")
     names = [name for name in whole if not name.endswith("runs.csv")]  # seconds differ
     assert {name: parts[name] for name in names} == {name: whole[name] for name in names}
     assert {name.split("/")[0] for name in names} >= {*ORDER} - {"figure8"} | {"overview"}
-    done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
-    assert "On 1 core" not in done.stdout, "nothing is trained again"
+    told = processes.finish(start("parts", "done"), tmp_path / "done")
+    assert "On 1 core" not in told, "nothing is trained again"
     assert written(tmp_path / "parts") == parts

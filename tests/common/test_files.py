@@ -95,7 +95,7 @@ def test_missing_permissions_are_a_sentence(kind, tmp_path):
 
 def test_a_folder_or_file_in_the_way_is_a_sentence(tmp_path):
     (tmp_path / "folder").mkdir()
-    with pytest.raises(WriteError, match="folder cannot be written: Is a directory"):
+    with pytest.raises(WriteError, match="folder cannot be written: it is a folder"):
         write_text(tmp_path / "folder", "text")
     (tmp_path / "file").write_text("old")
     for write in (write_text, lambda path, _: make_folder(path)):

@@ -82,5 +82,5 @@ def test_wrong_arguments_get_a_sentence() -> None:
 
 def test_without_rdkit_the_sentence_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "rdkit", None)
-    with pytest.raises(InputError, match=r"Reading molecules needs RDKit: pip install 'ssread\[chem\]'\."):
+    with pytest.raises(InputError, match=r"Reading molecules needs RDKit: pip install 'ssread\[molecules\]'\."):
         from_smiles(["C"])

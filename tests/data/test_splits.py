@@ -4,9 +4,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sklearn
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.model_selection import StratifiedGroupKFold
 
 from ssread.data import Fold, GraphSet, assemble, check_folds, read_splits, stratified_folds, write_splits
 from ssread.errors import InputError
@@ -65,6 +67,39 @@ def test_groups_stay_together(seed: int) -> None:
         assert not parts[0] & parts[2]
         assert not parts[1] & parts[2]
         assert 3 <= len(fold.validation) <= 20
+
+
+@pytest.mark.skipif(
+    tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 8), reason="scikit-learn's own groups are not shuffled"
+)
+@settings(max_examples=20)
+@given(st.integers(0, 1000))
+def test_the_folds_by_groups_are_those_of_scikit_learn(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    labels, groups = rng.integers(0, 2, 80), rng.integers(-5, 20, 80)
+    folds = stratified_folds(labelled(labels.tolist(), 2), 3, groups=groups, seed=seed)
+    splitter = StratifiedGroupKFold(3, shuffle=True, random_state=seed)
+    assert [fold.test.tolist() for fold in folds] == [
+        test.tolist() for _, test in splitter.split(labels, labels, groups)
+    ]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_largest_group_is_learnt_from_unless_it_is_tested(seed: int) -> None:
+    """A third of the graphs are one group, which a tenth for validation must not be."""
+    groups = [0] * 40 + list(range(1, 81))
+    for fold in stratified_folds(labelled([0, 1] * 60, 2), 4, groups=groups, seed=seed):
+        assert 0 not in {groups[number] for number in fold.validation.tolist()}
+        assert 6 <= len(fold.validation) <= 12
+
+
+def test_the_folds_by_groups_are_the_same_with_every_scikit_learn() -> None:
+    folds = stratified_folds(labelled([0, 1] * 12, 2), 3, groups=[number // 3 for number in range(24)], seed=5)
+    assert [fold.test.tolist() for fold in folds] == [
+        [3, 4, 5, 18, 19, 20, 21, 22, 23],
+        [0, 1, 2, 6, 7, 8],
+        [9, 10, 11, 12, 13, 14, 15, 16, 17],
+    ]
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def test_molecules_are_depicted_in_chemical_notation():
     acid, salt = drawings(from_smiles(["CC(=O)O", "[NH4+].[Ca+2]"], ["a", "b"]))
     assert acid.labels == ["", "", "O", "OH"]
     assert sorted(bond[2] for bond in acid.bonds) == [1, 1, 2]
-    assert salt.labels == ["NH4+", "Ca2+"]
+    assert salt.labels == ["NH₄⁺", "Ca²⁺"]
     lengths = [np.linalg.norm(acid.coordinates[i] - acid.coordinates[j]) for i, j, _ in acid.bonds]
     assert lengths == pytest.approx([1, 1, 1], abs=0.1)
 

@@ -16,9 +16,9 @@ from sklearn.pipeline import make_pipeline
 
 from ssread import SSReadClassifier
 from ssread.apply import TrainedModel
-from ssread.data import from_networkx, from_smiles
+from ssread.data import from_networkx, from_smiles, planted
 from ssread.errors import InputError
-from ssread.explain import diffpool_clusters, poolings_survived
+from ssread.explain import consensus, describe_positions, diffpool_clusters, poolings_survived, stability
 
 RINGS = [nx.cycle_graph(size) for size in range(4, 16)]
 STARS = [nx.star_graph(size) for size in range(4, 16)]
@@ -148,10 +148,34 @@ def test_survives_pickling_and_saving(fitted, tmp_path):
     np.testing.assert_array_equal(loaded.predictions(loaded.read(GRAPHS)), fitted.predict_proba(GRAPHS))
 
 
-def test_an_ensemble_has_several_members():
+def test_positions_from_the_structure_do_not_depend_on_the_seed_and_survive_saving(tmp_path):
+    graphs = planted(60, seed=0, feature_noise=0.1)
+    settings = {"epochs": 1, "hidden_channels": 8, "num_positions": 5, "position_hops": 1, "ensemble": 2}
+    fitted = [SSReadClassifier(**settings, random_state=seed).fit(graphs) for seed in (0, 1)]
+    found = [torch.from_numpy(np.concatenate(one.positions(graphs))) for one in fitted]
+    assert stability(found, 5).share > 0.9
+    fitted[0].model_.save(tmp_path / "model")
+    again = consensus(TrainedModel.load(tmp_path / "model"), graphs).position
+    assert torch.equal(again, found[0])
+
+
+def test_an_ensemble_has_several_members_and_their_consensus_positions():
     estimator = small(epochs=2, ensemble=2).fit(GRAPHS, LABELS)
     assert len(estimator.model_.models) == 2
     assert estimator.transform(GRAPHS).shape == (24, 32)
+    assert estimator.model_.matching.shape == (2, 2)
+    agreed = consensus(estimator, estimator.model_.read(GRAPHS)).position
+    np.testing.assert_array_equal(np.concatenate(estimator.positions(GRAPHS)), agreed)
+
+
+def test_positions_have_names_as_after_ssread_train(fitted, tmp_path):
+    stored = describe_positions(fitted, fitted.model_.read(GRAPHS))
+    assert fitted.model_.position_names == [entry["name"] for entry in stored["positions"]]
+    fitted.model_.save(tmp_path / "model")
+    assert TrainedModel.load(tmp_path / "model").position_names == fitted.model_.position_names
+    assert fitted.model_.position_names[0] in (tmp_path / "model" / "card.md").read_text()
+    molecules = small(epochs=1, position_hops=0).fit(["c1ccccc1C", "CCCC", "c1ccccc1N", "CCN"] * 6, ["yes", "no"] * 12)
+    assert not any(name.startswith("position") for name in molecules.model_.position_names)
 
 
 def test_class_weight_changes_the_model_of_unequal_classes():

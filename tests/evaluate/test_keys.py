@@ -5,6 +5,7 @@ import pytest
 import torch
 from helpers.run_results import make_result
 
+from ssread.common.plain_json import canonical_json
 from ssread.data import GraphSet, planted
 from ssread.evaluate import Store
 from ssread.evaluate.keys import DatasetId, fingerprint, identify, run_key, run_of, run_settings
@@ -83,7 +84,7 @@ def test_results_from_before_a_change_of_the_numerics_are_not_found_again(monkey
     keys.append(run_key(DATASET, RUN, Training()))
     assert len(set(keys)) == 3
     assert run_settings(RUN)["numerics"] == [2, 2]
-    assert run_of(run_settings(RUN)) == RUN
+    assert run_of(canonical_json(run_settings(RUN))) == RUN
     other = replace(RUN, model={**RUN.model, "name": "gin"}, learn="graphcl")
     assert "numerics" not in run_settings(other), "others are found as before"
     with Store(tmp_path / "store.sqlite") as store:

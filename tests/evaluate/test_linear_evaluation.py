@@ -10,7 +10,8 @@ from ssread.errors import InputError
 from ssread.evaluate import linear_evaluation as module
 from ssread.evaluate import score
 from ssread.evaluate.linear_evaluation import COSTS, by_encoder, labels_of, linear_evaluation, train_and_judge
-from ssread.evaluate.runners import CPURunner, cohorts
+from ssread.evaluate.runners import CPURunner
+from ssread.evaluate.stacks import cohorts
 from ssread.train import Run, Training
 from ssread.train.unsupervised import learn
 

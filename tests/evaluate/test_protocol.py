@@ -52,6 +52,16 @@ def test_both_readouts_are_trained_on_the_same_pairs_and_nothing_twice(graphs, t
     assert cell.comparison.pairs == 6
 
 
+def test_positions_from_the_structure_are_for_ssread_alone_and_the_report_says_so(graphs, tmp_path):
+    runner = Counting()
+    experiment = dataclasses.replace(EXPERIMENT, position_hops=1, seeds=1)
+    with Store(tmp_path / "store.sqlite") as store:
+        report = compare_readouts(graphs, experiment, runner, store)
+    for run in runner.asked:
+        assert run.model.get("position_hops") == (1 if run.model["readout"] == "ssread" else None)
+    assert "positions: from the structure within 1 hop;" in report.rule
+
+
 def test_what_is_there_is_not_trained_again(graphs, tmp_path):
     """A job that died in the middle does only what is missing, and ends with the same table."""
     whole = compare_readouts(graphs, EXPERIMENT, Counting(), Store(tmp_path / "whole.sqlite"))

@@ -91,6 +91,6 @@ def test_places_that_cannot_be_written_are_named(store: Store, tmp_path: Path) -
     ):
         export(store, tmp_path / "table.xlsx")
     (tmp_path / "folder.csv").mkdir()
-    with pytest.raises(InputError, match=r"folder\.csv cannot be written: Is a directory"):
+    with pytest.raises(InputError, match=r"folder\.csv cannot be written: it is a folder"):
         export(store, tmp_path / "folder.csv")
     assert not [path.name for path in tmp_path.iterdir() if path.name.startswith(".")]  # no half-written file is left

@@ -9,11 +9,11 @@ import torch
 from helpers.explained_models import trained
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import average_precision_score, roc_auc_score
 
 from ssread.data import planted
 from ssread.explain import activation, predictions
-from ssread.explain.measures import agreement, fidelity, induced_subgraphs, localisation
+from ssread.explain.measures import agreement, average_precision, fidelity, induced_subgraphs, localisation
 from ssread.models import model_for
 
 nodes = st.lists(
@@ -31,6 +31,18 @@ def test_localisation_is_the_auc_of_every_graph(rows):
             assert auc[number].item() == pytest.approx(roc_auc_score(truth[own], scores[own]))
         else:
             assert auc[number].isnan()
+
+
+@given(nodes)
+def test_average_precision_is_that_of_every_graph(rows):
+    graph, scores, _, truth = (torch.tensor(column) for column in zip(*rows, strict=True))
+    precision = average_precision(scores.float(), truth, graph, 4)
+    for number in range(4):
+        own = graph == number
+        if truth[own].any():
+            assert precision[number].item() == pytest.approx(average_precision_score(truth[own], scores[own]))
+        else:
+            assert precision[number].isnan()
 
 
 @given(nodes)

@@ -2,17 +2,12 @@
 
 import json
 import os
-import signal
-import subprocess
-import sys
-import time
 
 import pytest
 from helpers.paper_runs import SMALL, context, printed, random_trainings
 
 from ssread.data import sources
 from ssread.errors import InputError
-from ssread.evaluate import Store
 from ssread.evaluate.experiment import Experiment
 from ssread.paper.comparison_tables import TABLE_3, TABLE_4, TABLE_5
 
@@ -84,38 +79,6 @@ def test_a_dataset_that_cannot_be_downloaded_stops_no_other(mutag, tmp_path, mon
     with pytest.raises(InputError, match=r"^NCI1 failed: .*NCI1\.zip"):
         TABLE_3.run(made)
     assert "41 of 42 cells are missing." in (tmp_path / "table3" / "table3.md").read_text()
-
-
-@pytest.mark.slow
-@pytest.mark.alone
-def test_killed_in_the_middle_it_continues(mutag, tmp_path):
-    options = ["--datasets", "MUTAG", "--rows", "sum,max", "--folds", "2", "--seeds", "1", "--epochs", "20"]
-    command = [sys.executable, "-m", "ssread", "reproduce", "table3", *options, "--workers", "1", "--device", "cpu"]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    process = subprocess.Popen([*command, "--out", str(tmp_path)], env=environment, stdout=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline and trained(tmp_path) < 3:
-        time.sleep(0.02)
-    process.send_signal(signal.SIGKILL)
-    process.communicate(timeout=60)
-    before = trained(tmp_path)
-    assert 3 <= before < 16
-    subprocess.run([*command, "--out", str(tmp_path)], env=environment, check=True, capture_output=True)
-    assert trained(tmp_path) == 16
-    subprocess.run([*command, "--out", str(tmp_path / "whole")], env=environment, check=True, capture_output=True)
-    for name in ("table3.md", "table3.json"):
-        assert (tmp_path / "table3" / name).read_text() == (tmp_path / "whole" / "table3" / name).read_text()
-
-
-def trained(folder) -> int:
-    path = folder / "results.sqlite"
-    if not path.is_file():
-        return 0
-    try:
-        with Store(path) as store:
-            return len(store)
-    except InputError:  # being made at this moment
-        return 0
 
 
 def test_table4_has_the_papers_classifiers(tmp_path):

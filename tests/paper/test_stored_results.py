@@ -123,7 +123,7 @@ def test_a_failed_training_is_done_but_has_no_score(everything: pd.DataFrame) ->
 
 @pytest.mark.parametrize("text", ["not JSON", "[1]", '{"epochs":'])
 def test_damaged_settings_get_a_sentence(everything: pd.DataFrame, text: str) -> None:
-    with pytest.raises(InputError, match="The settings of a training are not valid JSON"):
+    with pytest.raises(InputError, match="The column training of a results file"):
         StoredResults(everything.assign(training=text), "MUTAG", EXPERIMENT)
 
 

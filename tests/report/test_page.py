@@ -51,7 +51,9 @@ def test_sections_without_data_are_empty():
 def test_numbers_that_json_lacks_are_null():
     explained = explain_graphs(model_for(planted(2), "gcn"), planted(2)[:1])
     empty = [
-        card for card in page_data(render_page("t", explained=explained))["explained"]["atlas"] if not card["share"]
+        card
+        for card in page_data(render_page("t", explained=explained))["explained"]["levels"][0]["cards"]
+        if not card["share"]
     ]
     assert empty
     assert all(card["cost"] is None for card in empty)

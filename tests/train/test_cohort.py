@@ -32,6 +32,15 @@ def test_a_run_in_a_cohort_equals_the_run_alone(graphs, name, readout, device, m
 
 
 @pytest.mark.usefixtures("double")
+def test_positions_from_the_structure_are_those_of_every_run_in_a_cohort(graphs, device):
+    which = runs(name="gcn", readout="ssread", position_hops=1)
+    x = torch.randn(len(graphs.x), 5)
+    graphs = dataclasses.replace(graphs, x=x, node_feature_names=tuple("abcde"))
+    for run, result in zip(which, cohort_of(graphs, which, SHORT, device), strict=True):
+        assert_same(result, train(graphs, [run], SHORT)[0], exact=False)
+
+
+@pytest.mark.usefixtures("double")
 def test_a_model_that_sits_steps_out_goes_on_like_a_single_one(graphs, device):
     """Its weights, statistics, moments and step counter stand still meanwhile, from the very first step on."""
     graphs = dataclasses.replace(graphs, x=torch.randn(len(graphs.x), 5), node_feature_names=tuple("abcde"))

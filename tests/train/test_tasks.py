@@ -9,10 +9,11 @@ from helpers.planted_runs import SHORT, assert_same, cohort_of, runs
 
 from ssread import InputError
 from ssread.data import GraphSet, from_smiles, load
-from ssread.metrics import evaluate
+from ssread.metrics import each, evaluate
 from ssread.train import Run, Training, train
-from ssread.train.fit import fold_of_run
+from ssread.train.fit import fit, fold_of_run
 from ssread.train.make_objective import make_objective
+from ssread.train.single import Single
 
 MODEL = {"name": "gcn", "readout": "ssread", "num_positions": 2, "normalize": True, "hidden_channels": 16}
 
@@ -31,11 +32,22 @@ def labelled(task: str) -> GraphSet:
     )
 
 
+def with_features(graphs: GraphSet) -> GraphSet:
+    """The graphs with features of whole graphs: one of use, one with gaps, a bit, a constant, one too large."""
+    generator = torch.Generator().manual_seed(2)
+    size = graphs.node_counts.float()
+    gaps = torch.where(torch.rand(len(graphs), generator=generator) < 0.3, torch.nan, size)
+    bit = torch.rand(len(graphs), generator=generator).round()
+    features = torch.stack([size, gaps, bit, torch.full_like(size, 7.0), 1e30 * (size == size[0])], dim=1)
+    return dataclasses.replace(graphs, graph_attr=features, graph_feature_names=tuple("vwxyz"))
+
+
 @pytest.mark.usefixtures("double")
 @pytest.mark.parametrize("balanced", [False, True])
 @pytest.mark.parametrize("task", ["multilabel", "regression"])
-def test_a_run_in_a_cohort_equals_the_run_alone(task, balanced, device):
-    graphs = labelled(task)
+@pytest.mark.parametrize("features", [False, True])
+def test_a_run_in_a_cohort_equals_the_run_alone(task, balanced, features, device):
+    graphs = with_features(labelled(task)) if features else labelled(task)
     training = dataclasses.replace(SHORT, selection="roc_auc" if task == "multilabel" else "rmse")
     which = [dataclasses.replace(run, balanced=balanced) for run in runs(3)]
     for run, result in zip(which, cohort_of(graphs, which, training, device), strict=True):
@@ -55,6 +67,25 @@ def test_numbers_are_predicted_in_their_unit(arch):
     )  # guessing the mean gives the spread
     assert result.valid_score == min(result.curves["valid_score"])
     assert np.isnan(result.valid_accuracy)
+
+
+def test_features_of_whole_graphs_are_learnt_from_and_standardised_on_the_training_part_alone():
+    """The number of nodes is a feature, and the numbers follow from it."""
+    plain = labelled("regression")
+    training = Training(epochs=15, patience=15, batch_size=8, learning_rate=5e-3, selection="rmse")
+    error = {}
+    for graphs in (plain, with_features(plain)):
+        kept = {}
+        run = Run({**MODEL, "name": "structure_blind", "dropout": 0.0}, 0, 0, 4)
+        fold = fold_of_run(graphs, run)
+        engine = Single(graphs, run, training)
+        (result,) = fit(engine, graphs, [run], [fold], training, weights=lambda _, state, kept=kept: kept.update(state))
+        error[graphs.num_graph_features] = each("rmse", result.test_targets, result.test_predictions)[0]
+    assert error[5] < 0.7 * error[0]
+    train_part = graphs.graph_attr[fold.train].double()
+    torch.testing.assert_close(kept["graph_features.center"][0].double(), train_part[:, 0].mean())
+    assert kept["graph_features.center"][2] == 0
+    assert kept["graph_features.spread"][2:4].tolist() == [1, 1]
 
 
 def test_scale_and_weights_come_from_the_training_part_alone():

@@ -1,0 +1,82 @@
+"""Parts of a large input worked on by processes of this machine or of a Ray cluster, a few at a time."""
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from ssread.errors import InputError
+
+__all__ = ["run_parts"]
+
+#: A part that was lost with its node is done again this many times.
+RETRIES = 5
+
+#: Makes a part; returns the number of its rows.
+Work = Callable[..., int]
+
+
+def run_parts(work: Work, tasks: Iterable[tuple[Any, ...]], workers: int | None, on: str) -> Iterator[int]:
+    """Yields the number of rows of every part that is done; only a few are under way at any time.
+
+    Args:
+        work: A function that worker processes can import; a part that it makes twice must replace itself.
+        tasks: Its arguments for every part.
+        workers: Worker processes of this machine; one per core by default.
+        on: ``here``, or the address of a Ray cluster.
+    """
+    yield from _here(work, tasks, workers) if on == "here" else _on_ray(work, tasks, on)
+
+
+def _here(work: Work, tasks: Iterable[tuple[Any, ...]], workers: int | None) -> Iterator[int]:
+    from joblib import cpu_count
+    from joblib.externals.loky import get_reusable_executor
+
+    count = workers or cpu_count()
+    executor = get_reusable_executor(max_workers=count, env={"OMP_NUM_THREADS": "1"})
+    pending: deque[Any] = deque()  # bounds the memory, however fast the workers are
+    try:
+        for task in tasks:
+            pending.append(executor.submit(_in_worker, work, os.getpid(), *task))
+            if len(pending) > 2 * count:
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()
+    finally:
+        executor.shutdown(kill_workers=bool(pending))
+
+
+def _in_worker(work: Work, parent: int, *task: Any) -> int:
+    from ssread.common.workers import as_worker
+
+    as_worker(parent)
+    return work(*task)
+
+
+def _on_ray(work: Work, tasks: Iterable[tuple[Any, ...]], address: str) -> Iterator[int]:
+    from ssread.evaluate.ray_runner import connected
+
+    ray = connected(address)
+    remote = ray.remote(num_cpus=1, max_retries=RETRIES)(work)
+    pending: list[Any] = []
+
+    def collect() -> int:
+        nonlocal pending
+        done, pending = ray.wait(pending, num_returns=1)
+        try:
+            return ray.get(done[0])
+        except ray.exceptions.RayTaskError as error:
+            raise error.cause from error
+        except ray.exceptions.RayError as error:
+            reason = str(error).strip().split("\n")[0]
+            raise InputError(
+                f"The Ray cluster lost a part {RETRIES + 1} times ({reason}): check its nodes, then run the same "
+                "command again; it continues."
+            ) from error
+
+    for task in tasks:
+        pending.append(remote.remote(*task))
+        while len(pending) > 2 * max(int(ray.cluster_resources().get("CPU", 1)), 1):
+            yield collect()
+    while pending:
+        yield collect()

@@ -1,0 +1,2 @@
+const data = JSON.parse(document.getElementById("data").textContent);
+const explained = data.explained;

@@ -1,0 +1,162 @@
+"""Libraries of molecules: parts, a manifest, and a command that goes on where it was killed."""
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from helpers.small_models import AROMATIC, SMILES, untrained
+from typer.testing import CliRunner
+
+from ssread.apply import predict, screening
+from ssread.apply.screening import library_files, screen
+from ssread.cli import app
+from ssread.data import from_smiles
+from ssread.errors import InputError
+
+pytest.importorskip("rdkit")
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def model(tmp_path):
+    untrained(from_smiles(SMILES, AROMATIC)).save(tmp_path / "model")
+    return tmp_path / "model"
+
+
+@pytest.fixture
+def library(tmp_path):
+    """Three files of different kinds, 75 rows, two of them bad."""
+    folder = tmp_path / "library" / "deep"
+    folder.mkdir(parents=True)
+    rows = [*SMILES[:20], "C1CC", *SMILES[20:]]
+    pd.DataFrame({"smiles": rows, "name": [f"a{n}" for n in range(33)]}).to_csv(folder / "a.csv", index=False)
+    with gzip.open(folder / "b.smi.gz", "wt") as file:
+        file.writelines(f"{text} b{number}\n" for number, text in enumerate([*SMILES[:20], "nonsense"]))
+    pd.DataFrame({"smiles": SMILES[:21]}).to_parquet(folder / "c.parquet")
+    return tmp_path / "library"
+
+
+@pytest.fixture(autouse=True)
+def small_parts(monkeypatch):
+    monkeypatch.setattr(screening, "BLOCK_ROWS", 4)
+    monkeypatch.setattr(screening, "PART_BLOCKS", 2)
+
+
+@pytest.fixture
+def in_this_process(monkeypatch):
+    """Worker processes take seconds to start; the tests of kills use them."""
+    monkeypatch.setattr(screening, "run_parts", lambda work, tasks, *_: (work(*task) for task in tasks))
+
+
+def together(folder):
+    parts = [pd.read_parquet(path) for path in sorted(folder.glob("part-*.parquet"))]
+    return pd.concat(parts, ignore_index=True)
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_every_row_of_every_file_is_predicted_once_and_as_ssread_predict_does(model, library, tmp_path):
+    done = screen(model, library, tmp_path / "out")
+    assert (done.rows, done.problems, done.found) == (75, 2, 0)
+    found = together(tmp_path / "out")
+    assert found["file"].tolist() == ["a.csv"] * 33 + ["b.smi.gz"] * 21 + ["c.parquet"] * 21
+    for name in ("a.csv", "b.smi.gz", "c.parquet"):
+        own, expected = found[found["file"] == name].reset_index(drop=True), predict(model, library / "deep" / name)
+        assert own["id"].tolist() == expected["id"].tolist()
+        assert own["problem"].isna().tolist() == expected["problem"].isna().tolist()
+        assert own["p(yes)"].tolist() == pytest.approx(expected["p(yes)"].tolist(), abs=1e-6, nan_ok=True)
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert sum(part["rows"] for part in manifest["parts"]) == manifest["rows"] == 75
+    bad = pd.read_csv(tmp_path / "out" / "skipped.csv")
+    assert bad["file"].tolist() == ["a.csv", "b.smi.gz"]
+    assert set(bad["problem"]) == {"RDKit cannot read it"}
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_the_same_call_does_only_what_is_missing_and_another_one_is_refused(model, library, tmp_path):
+    out = tmp_path / "out"
+    first = screen(model, library, out)
+    before = together(out)
+    for number in (0, 4, 9):
+        (out / f"part-{number:06d}.parquet").unlink()
+    kept = {path.name: path.stat().st_mtime_ns for path in out.glob("part-*.parquet")}
+    again = screen(model, library, out)
+    assert (again.rows, again.parts, again.found) == (75, first.parts, first.parts - 3)
+    pd.testing.assert_frame_equal(together(out), before)
+    assert all((out / name).stat().st_mtime_ns == time for name, time in kept.items())
+    with pytest.raises(InputError, match="was begun with other options"):
+        screen(model, library, out, what="embed")
+    with pytest.raises(InputError, match="was begun with other inputs"):
+        screen(model, library / "deep" / "*.csv", out)
+    (out / "manifest.json").write_text("[]")
+    with pytest.raises(InputError, match="was begun with other options"):
+        screen(model, library, out)
+    (out / "manifest.json").write_text("{")
+    with pytest.raises(InputError, match="is not valid JSON"):
+        screen(model, library, out)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "x").touch()
+    with pytest.raises(InputError, match=r"has no manifest\.json"):
+        screen(model, library, tmp_path / "full")
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_the_best_rows_of_all_parts_are_the_best_of_all_rows(model, library, tmp_path):
+    screen(model, library, tmp_path / "out", top=7, by="p(yes)")
+    found = pd.read_parquet(tmp_path / "out" / "top.parquet")["p(yes)"].tolist()
+    screen(model, library, tmp_path / "all")
+    assert found == pytest.approx(sorted(together(tmp_path / "all")["p(yes)"].dropna(), reverse=True)[:7], abs=1e-6)
+    with pytest.raises(InputError, match="There is no column 'nonsense' to choose rows by"):
+        screen(model, library, tmp_path / "wrong", top=7, by="nonsense")
+    done = screen(model, library, tmp_path / "vectors", what="embed")
+    assert done.rows == 75
+    assert together(tmp_path / "vectors").filter(regex=r"^v\d+$").shape == (75, 24)
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_options_of_a_file_hold_for_a_folder_or_are_refused(model, library, tmp_path):
+    words = ["predict", str(model), str(library), "-o", str(tmp_path / "out")]
+    done = CliRunner().invoke(app, [*words, "--contributions"])
+    assert done.exit_code == 0, done.output
+    terms = together(tmp_path / "out").filter(regex=r"^contribution\(")
+    alone = predict(model, library / "deep" / "c.parquet", contributions=True).filter(regex=r"^contribution\(")
+    assert terms.columns.tolist() == alone.columns.tolist()
+    assert terms.to_numpy()[-21:] == pytest.approx(alone.to_numpy(), abs=1e-5)
+    refused = CliRunner().invoke(app, [*words[:-1], str(tmp_path / "other"), "--strict"])
+    assert refused.exit_code == 1
+    assert "--strict needs a file as output" in refused.output
+    assert not (tmp_path / "other").exists()
+
+
+def test_files_are_found_by_folder_and_pattern(library, tmp_path):
+    assert [path.name for path in library_files(library)] == ["a.csv", "b.smi.gz", "c.parquet"]
+    assert [path.name for path in library_files(f"{library}/**/*.csv")] == ["a.csv"]
+    (tmp_path / "x.txt").touch()
+    for wrong in (tmp_path / "nothing", tmp_path / "x.txt", f"{tmp_path}/*.smi"):
+        with pytest.raises(InputError, match="Files of molecules are needed"):
+            library_files(wrong)
+
+
+@pytest.mark.slow
+def test_killed_in_the_middle_it_goes_on_and_no_row_is_lost_or_doubled(model, tmp_path):
+    (tmp_path / "many.smi").write_text("".join(f"{SMILES[n % 32]} m{n}\n" for n in range(20_000)))
+    out = tmp_path / "out"
+    small = "screening.BLOCK_ROWS, screening.PART_BLOCKS = 200, 5"
+    call = f"print(screening.screen({str(model)!r}, {str(tmp_path / 'many.smi')!r}, {str(out)!r}, workers=2))"
+    command = [sys.executable, "-c", f"from ssread.apply import screening; {small}; {call}"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(command, env=environment, start_new_session=True) as process:
+        while not list(out.glob("part-*.parquet")) and process.poll() is None:
+            time.sleep(0.02)
+        os.killpg(process.pid, signal.SIGKILL)
+    done = len(list(out.glob("part-*.parquet")))
+    assert 0 < done < 20
+    told = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+    assert f"rows=20000, problems=0, parts=20, found={done}" in told
+    assert together(out)["id"].tolist() == [f"m{n}" for n in range(20_000)]
