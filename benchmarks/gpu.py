@@ -1,11 +1,15 @@
-"""The GPU engine, timed: steps, kernels and whole cells against the least they must move, and against a plain loop.
+"""The GPU engine, timed: against many plain processes side by side, and against the least that it must move.
 
-    python benchmarks/gpu.py [--quick] [--parts kernels steps growth cell] [--datasets NCI1 MUTAG IMDB-BINARY PROTEINS]
+    python benchmarks/gpu.py [--quick] [--parts rivals command kernels steps growth cell] [--datasets NCI1 MUTAG ...]
+    python benchmarks/gpu.py --parts rivals --archs gcn --widths 128 300 --processes 16 20
 
-Every step is that of a cohort, recorded as a CUDA graph: batch building, forward, backward, optimizer. *floor* counts
-every node tensor that a step must read or write, once for each time it is needed, at the speed of a large copy measured
-in the same run; *products* are its matrix products at the speed of a large one in the same precision. The plain loop is
-that of ``benchmarks/protocol.py``, one model after another.
+*rivals*: passes of trainings per second, of plain PyG loops in many processes and of our stacks
+(``benchmarks/side_by_side.py``). *command*: the same for what ``ssread compare`` does, from its first line on. *cell*:
+a whole table cell with early stopping, and the share of its slots that are idle: models that have stopped, but stay in
+the stack. Every step is that of a cohort, recorded as a CUDA graph: batch building, forward, backward, optimizer.
+*floor* counts every node tensor that a step must read or write, once for each time it is needed, at the speed of a
+large copy measured in the same run; *products* are its matrix products at the speed of a large one in the same
+precision. The plain loop is that of ``benchmarks/protocol.py``, one model after another.
 """
 
 import argparse
@@ -18,6 +22,8 @@ from measuring import dataset as find_dataset
 from protocol import PlainLoop
 from rich.console import Console
 from rich.table import Table
+from rivals import Race, race
+from side_by_side import LAYERS
 
 from ssread.data.graphset import GraphSet
 from ssread.data.splits import stratified_folds
@@ -25,10 +31,9 @@ from ssread.evaluate.runners import GPURunner
 from ssread.train import Run, Training
 from ssread.train.batch_plans import full_plan, large_batches_together
 from ssread.train.cohort import Cohort
-from ssread.train.fit import train
+from ssread.train.fit import fit, fold_of_run
 
 D, B = 128, 128
-LAYERS = {"gcn": 3, "gin": 5}
 #: Node tensors read and written by one layer, forward and backward, and its matrix products.
 PASSES, PRODUCTS = {"gcn": 19, "gin": 33}, {"gcn": 3, "gin": 6}
 
@@ -159,9 +164,9 @@ def steps(names: list[str], quick: bool, ceiling: tuple[float, float]) -> Table:
 def plain_step_ms(graphs: GraphSet) -> float:
     """Milliseconds of a step of the plain loop, validation left out of the count of steps but not of the time."""
     loop = PlainLoop(graphs, Run(model("gcn"), seed=0, fold=0), Training(), "cuda")
-    loop.train_epoch()
+    loop.one_pass()
     start = time.perf_counter()
-    loop.train_epoch()
+    loop.one_pass()
     torch.cuda.synchronize()
     return 1e3 * (time.perf_counter() - start) / len(loop.train)
 
@@ -191,33 +196,87 @@ def kernels(ceiling: tuple[float, float]) -> Table:
     return table
 
 
+class CountedCohort(Cohort):
+    """Counts the passes of all its slots, also of those whose model has stopped."""
+
+    slots = 0
+
+    def train_epoch(self, plan: torch.Tensor) -> torch.Tensor:
+        """See :class:`ssread.train.engine.Engine`."""
+        self.slots += plan.size(1)
+        return super().train_epoch(plan)
+
+
 def cell(graphs: GraphSet, seeds: int) -> tuple[Table, bool]:
     """A whole table cell with early stopping, twice: its time, and whether both runs agree bit by bit."""
-    table = Table("cell", "trainings", "passes", "s", "accuracy", title=f"{graphs.name}: GCN + SSRead(sum, K = 8)")
+    title = f"{graphs.name}: GCN + SSRead(sum, K = 8)"
+    table = Table("cell", "trainings", "passes", "idle slots", "s", "accuracy", title=title)
     runs = [Run(model("gcn"), seed=seed, fold=fold) for seed in range(seeds) for fold in range(10)]
     outcomes = []
     for number in (1, 2):
         torch.cuda.synchronize()
         start = time.perf_counter()
-        results = train(graphs, runs, Training(), "cuda")
+        engine = CountedCohort(graphs, runs, Training(), "cuda")
+        results = fit(engine, graphs, runs, [fold_of_run(graphs, run) for run in runs], Training())
         seconds = time.perf_counter() - start
         right = [(r.test_predictions.argmax(1) == r.test_targets).mean() for r in results]
         passes = sum(r.epochs for r in results)
-        table.add_row(str(number), str(len(runs)), str(passes), f"{seconds:.1f}", f"{100 * statistics.mean(right):.2f}")
+        table.add_row(
+            str(number), str(len(runs)), str(passes), f"{1 - passes / engine.slots:.0%}", f"{seconds:.1f}",
+            f"{100 * statistics.mean(right):.2f}",
+        )  # fmt: skip
         outcomes.append([r.test_predictions.tobytes() for r in results])
     return table, outcomes[0] == outcomes[1]
+
+
+def command(graphs: GraphSet, epochs: int) -> Table:
+    """Stacks of 50 models by the runner that ``ssread compare`` uses, twice: starting everything, and started."""
+    table = Table("", "stacks", "at a time", "passes", "s", "passes / s", title=f"{graphs.name}: GCN + SSRead(sum)")
+    runner = GPURunner(say=print)
+    sizes = (2, 4, 8, 12, 16, 24, 32, 48)
+    runs = [Run(model("gcn", positions=k), seed, fold) for k in sizes for seed in range(5) for fold in range(10)]
+    for which in ("first", "again"):
+        start = time.perf_counter()
+        passes = sum(r.epochs for r in runner.train(graphs, runs, Training(epochs=epochs, patience=epochs)))
+        seconds = time.perf_counter() - start
+        numbers = (f"{len(sizes)}", f"{runner._sharing.workers}", f"{passes}", f"{seconds:.1f}")
+        table.add_row(which, *numbers, f"{passes / seconds:.0f}")
+    return table
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="the smallest case of each")
-    parts = ["kernels", "steps", "growth", "cell"]
+    parts = ["rivals", "command", "kernels", "steps", "growth", "cell"]
     parser.add_argument("--parts", nargs="+", default=parts, choices=parts)
     parser.add_argument("--datasets", nargs="+", default=["NCI1", "MUTAG", "IMDB-BINARY", "PROTEINS"], choices=SIZES)
+    archs = ["gcn", "gin", "dgcnn", "diffpool", "sagpool", "gunet"]
+    parser.add_argument("--archs", nargs="+", default=archs[:2], choices=archs, help="of the rivals")
+    parser.add_argument("--widths", nargs="+", type=int, default=[128, 300], help="of the rivals")
+    parser.add_argument("--processes", nargs="+", type=int, default=[16, 20], help="how many plain ones")
+    parser.add_argument("--stacks", type=int, default=4, help="how many of ours stand against them")
+    parser.add_argument("--seconds", type=float, default=6.0, help="how long passes are counted")
     options = parser.parse_args()
     console = Console(width=160)
     if not torch.cuda.is_available():
         raise SystemExit("This benchmark needs a GPU that torch can use; there is none here.")
+    began = time.perf_counter()
+    if "rivals" in options.parts:  # first, while this process does not use the GPU
+        name = options.datasets[0]
+        who = Race(options.archs, options.widths, options.processes, options.stacks, seconds=options.seconds)
+        if options.quick:
+            who = Race(["gcn"], [128], [2], stacks=2, seconds=1.0)
+        console.print(f"Against plain processes: about {who.expected_seconds()} s")
+        console.print(race(name, *SIZES[name], who))
+    if "command" in options.parts:
+        console.print(command(dataset(options.datasets[0]), 3 if options.quick else 40))
+    if set(options.parts) & {"kernels", "steps", "growth", "cell"}:
+        this_process(options, console)
+    console.print(f"{time.perf_counter() - began:.0f} s in all")
+
+
+def this_process(options: argparse.Namespace, console: Console) -> None:
+    """The parts that this process measures alone."""
     ceiling = ceilings()
     console.print(
         f"{GPURunner()!r}: copies {ceiling[0] / 1e12:.2f} TB/s, float32 products {ceiling[1] / 1e12:.0f} TFLOP/s"

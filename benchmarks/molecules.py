@@ -1,37 +1,47 @@
-"""Own molecules: this package against a random forest on Morgan fingerprints, under the same splits.
+"""Own molecules: this package, a random forest on Morgan fingerprints and chemprop's defaults, under the same splits.
 
     python benchmarks/molecules.py [--datasets tox21,clintox,esol] [--splits scaffold,random] [--seeds 3]
     python benchmarks/molecules.py --save sets                     # for a machine without RDKit:
-    python benchmarks/molecules.py --sets sets --rivals "" --device cuda
+    python benchmarks/molecules.py --sets sets --methods ssread --device cuda --results found
+    python benchmarks/molecules.py --results results/molecules --table docs/benchmarks.md
 
-Of every split one fold of five is the test part; a tenth of the rest chooses. Ours: as many candidates as
-``--candidates`` are trained once, the best by the validation part is trained as an ensemble of ``--members``. Quality
-is the mean over the labels of ROC-AUC (classes) or RMSE (numbers) on the test part.
+Of every split a fifth is the test part; a tenth of the rest chooses. ``scaffold`` has the frequent scaffolds in the
+training part and draws the others (:func:`ssread.data.scaffold.scaffold_split`): the first folds of a cross-validation
+by scaffold all test the most frequent one, whatever the seed. Ours: as ``ssread train --quick --with
+descriptors`` does, the usual settings and 40 epochs. With ``--candidates`` as many are trained once, for as many epochs
+as ``ssread train`` takes, and the best by the validation part of a split is trained as an ensemble of ``--members``.
+Quality is the mean over the labels of ROC-AUC (classes) or RMSE (numbers) on the test part. Seconds are processor time,
+descriptors and worker processes included; on a GPU, which trains all splits together, a split's share of the time by
+the clock. ``--results`` keeps every figure and every training as it ends, and repeats none. chemprop is installed at
+the first run into an environment of its own, ``runs/chemprop``.
 """
 
 import argparse
 import dataclasses
+import resource
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from joblib import Parallel, delayed, parallel_config
-from rich.console import Console
-from rich.table import Table
+from joblib.externals.loky import get_reusable_executor
+from molecule_figures import Figures, write_table
 
 from ssread.apply.search import Candidate, candidates
-from ssread.apply.training import make_training
-from ssread.common.workers import one_thread
-from ssread.data.cross_validation import folds_of, with_split
+from ssread.apply.training import QUICK_EPOCHS, make_training
+from ssread.common.files import temporary_folder
+from ssread.data.cross_validation import FOLD_COLUMN, VALIDATION, folds_of
+from ssread.data.graph_features import with_graph_features
 from ssread.data.graphset import GraphSet
+from ssread.data.scaffold import scaffold_split
 from ssread.data.splits import Fold
+from ssread.evaluate.runners import make_runner
+from ssread.evaluate.store import Store
+from ssread.evaluate.trainer import Trainer
 from ssread.metrics import METRICS, evaluate
-from ssread.train.cohort import Cohort
-from ssread.train.fit import fit
-from ssread.train.runs import Run, RunResult, Training
-from ssread.train.single import Single
+from ssread.train.runs import Run, RunResult
 
 FOLDER = Path(__file__).parents[2] / "shared" / "molecules"
 EXAMPLE = Path(__file__).parents[1] / "docs" / "examples" / "mutag.csv"
@@ -40,9 +50,30 @@ LABELS: dict[str, str] = {
     "clintox": "FDA_APPROVED,CT_TOX",
     "esol": "measured log solubility in mols per litre",
 }
-#: A candidate and the seeds that it is trained with.
-Job = tuple[Candidate, list[int]]
 METRIC = {"multilabel": "roc_auc", "regression": "rmse", "classification": "roc_auc"}
+
+#: The share of the molecules that is the test part.
+TEST = 0.2
+
+#: Predictions for a test part, and what was chosen.
+Answer = tuple[np.ndarray, str]
+
+
+@dataclasses.dataclass(frozen=True)
+class Splits:
+    """A set and its splits: number ``seed`` of ``folds`` is fold ``seed`` of the split that is called ``name``."""
+
+    graphs: GraphSet
+    name: str
+    folds: Sequence[Fold]
+
+    @classmethod
+    def of(cls, graphs: GraphSet, split: str) -> "Splits":
+        """Takes the splits that :func:`with_parts` has stored."""
+        stored = {name: part for name, part in graphs.graph_columns.items() if name.startswith(f"{split} ")}
+        columns = {name.replace(split, FOLD_COLUMN): part for name, part in stored.items()}
+        graphs = dataclasses.replace(graphs, graph_columns=columns)
+        return cls(graphs, f"stored {split}", folds_of(graphs, f"stored {split}", len(columns), 0))
 
 
 def molecules(name: str, limit: int | None) -> GraphSet:
@@ -60,52 +91,133 @@ def molecules(name: str, limit: int | None) -> GraphSet:
     return graphs[drawn.sort().values]
 
 
-def ours(graphs: GraphSet, fold: Fold, seed: int, options: argparse.Namespace) -> tuple[np.ndarray, str]:
-    """Predictions for the test part, and the chosen candidate."""
+def with_parts(graphs: GraphSet, split: str, seeds: int) -> GraphSet:
+    """Stores the parts of every seed's split with the set, so that every machine has the same."""
+    columns = {}
+    for seed in range(seeds):
+        if split == "scaffold":
+            fold = scaffold_split(graphs, (1 - TEST) * VALIDATION, TEST, seed)
+        else:
+            fold = folds_of(graphs, split, round(1 / TEST), seed)[0]
+        columns[f"{split} {seed}"] = part = torch.full((len(graphs),), -1)
+        for number, ids in enumerate((fold.train, fold.validation, fold.test)):
+            part[ids] = number
+    return dataclasses.replace(graphs, graph_columns=graphs.graph_columns | columns)
+
+
+def read(name: str, options: argparse.Namespace) -> GraphSet:
+    """A set with the parts of all splits."""
+    if options.sets:
+        return GraphSet.load(options.sets / f"{name}.safetensors")
+    graphs = molecules(name, options.limit)
+    for split in options.splits.split(","):
+        graphs = with_parts(graphs, split, options.seeds)
+    return graphs
+
+
+def with_features(graphs: GraphSet, options: argparse.Namespace) -> GraphSet:
+    """The set with features of whole graphs, unless it was saved with them."""
+    if not options.graph_features or graphs.graph_attr is not None:
+        return graphs
+    return with_graph_features(graphs, options.graph_features.split(","))[0]
+
+
+def ours(splits: Splits, seeds: Sequence[int], options: argparse.Namespace) -> list[Answer]:
+    """Trains every candidate on every split, and the best of each as an ensemble."""
+    graphs = with_features(splits.graphs, options)
     training = make_training(graphs, epochs=options.epochs, metric=METRIC[graphs.task])
-    tried = candidates(options.candidates, seed=seed)
-    results = [
-        result for one in _train(graphs, fold, [(one, [seed]) for one in tried], training, options) for result in one
+    quality = METRICS[training.selection].quality
+    tried = candidates(options.candidates, **({"arch": "gcn", "readout": "ssread"} if options.candidates == 1 else {}))
+    with temporary_folder() as folder, Store((options.results or folder) / "trainings.sqlite") as store:
+        runner = make_runner(options.device, options.workers, "here", print)
+        trainer = Trainer(graphs, runner, store, _say if options.candidates > 1 else lambda *_: None)
+
+        def train(wanted: list[tuple[Candidate, int, int]]) -> list[RunResult]:
+            """Candidates, each with the number of a split and of a member."""
+            pairs = [
+                (
+                    Run(one.model, seed + 100 * member, seed, len(splits.folds), split=splits.name),
+                    dataclasses.replace(training, learning_rate=one.learning_rate),
+                )
+                for one, seed, member in wanted
+            ]
+            trainer.train(pairs)
+            return [trainer.results([run], rated)[0] for run, rated in pairs]
+
+        first = np.array([quality(one.valid_score) for one in train([(c, s, 0) for c in tried for s in seeds])])
+        best = [tried[number] for number in first.reshape(len(tried), len(seeds)).argmax(axis=0)]
+        members = range(options.members)
+        trained = train([(one, seed, m) for one, seed in zip(best, seeds, strict=True) for m in members])
+    of_split = [trained[start : start + options.members] for start in range(0, len(trained), options.members)]
+    return [
+        (np.mean([one.test_predictions for one in ensemble], axis=0), chosen.name)
+        for ensemble, chosen in zip(of_split, best, strict=True)
     ]
-    metric = METRICS[training.selection]
-    best = int(np.argmax([metric.quality(result.valid_score) for result in results]))
-    seeds = [seed + 100 * member for member in range(1, options.members)]
-    jobs = [(tried[best], seeds)] if options.device != "cpu" else [(tried[best], [one]) for one in seeds]
-    members = [result for one in _train(graphs, fold, jobs, training, options) for result in one]
-    return np.mean([result.test_predictions for result in (results[best], *members)], axis=0), tried[best].name
 
 
-def _train(
-    graphs: GraphSet, fold: Fold, jobs: list[Job], training: Training, options: argparse.Namespace
-) -> list[list[RunResult]]:
-    """Trains every job's candidate with its seeds on the fold: on a CPU a job per core, on a GPU its seeds together."""
-    jobs = [job for job in jobs if job[1]]
-    if options.device == "cpu":
-        with parallel_config(backend="loky", inner_max_num_threads=1):
-            return Parallel(n_jobs=-1)(delayed(_fit)(graphs, fold, *job, training, "cpu") for job in jobs)
-    return [_fit(graphs, fold, *job, training, options.device) for job in jobs]
-
-
-def _fit(
-    graphs: GraphSet, fold: Fold, candidate: Candidate, seeds: list[int], training: Training, device: str
-) -> list[RunResult]:
-    training = dataclasses.replace(training, learning_rate=candidate.learning_rate)
-    runs = [Run(candidate.model, seed, 0) for seed in seeds]
-    if device != "cpu":
-        return fit(Cohort(graphs, runs, training, device), graphs, runs, [fold] * len(runs), training)
-    with one_thread():
-        return [fit(Single(graphs, run, training), graphs, [run], [fold], training)[0] for run in runs]
-
-
-def forest(graphs: GraphSet, fold: Fold, seed: int, options: argparse.Namespace) -> tuple[np.ndarray, str]:
-    """Predictions of random forests for the test part."""
+def forest(splits: Splits, seeds: Sequence[int], options: argparse.Namespace) -> list[Answer]:
+    """Random forests."""
     from ssread.apply.usual_methods import forest as forests
 
-    (found,) = forests(graphs, [fold], seed)
-    return found.predictions, "no choice"
+    return [(forests(splits.graphs, [splits.folds[seed]], seed)[0].predictions, "no choice") for seed in seeds]
 
 
-METHODS: dict[str, Any] = {"ssread": ours, "forest": forest}
+def chemprop(splits: Splits, seeds: Sequence[int], options: argparse.Namespace) -> list[Answer]:
+    """chemprop with its defaults."""
+    from chemprop_rival import predict
+
+    return [(predict(splits.graphs, splits.folds[seed], seed), "defaults") for seed in seeds]
+
+
+METHODS: dict[str, Any] = {"ssread": ours, "forest": forest, "chemprop": chemprop}
+
+
+def processor_seconds() -> float:
+    """The processor time of this process and of all that it has waited for; ends idle worker processes first."""
+    get_reusable_executor().shutdown(wait=True)
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+def _say(done: int, total: int, result: RunResult | None) -> None:
+    if result is not None:
+        print(f"  {done} of {total} trainings, the last in {result.seconds:.1f} s", flush=True)
+
+
+def settings(method: str, options: argparse.Namespace) -> str:
+    """All that a figure of a method depends on, in words."""
+    if method == "ssread":
+        features = f", {options.graph_features}" if options.graph_features else ""
+        words = f"{options.epochs} epochs{features}"
+        if options.candidates > 1 or options.members > 1:
+            epochs = options.epochs or "usual"
+            words = f"{options.candidates} candidates, {options.members} members, {epochs} epochs{features}"
+    else:
+        words = {"forest": "300 trees on Morgan fingerprints", "chemprop": "its defaults"}[method]
+    return words + (f", {options.limit} molecules" if options.limit else "")
+
+
+def measure(name: str, split: str, splits: Splits, options: argparse.Namespace, figures: Figures) -> None:
+    """Adds the figures of all methods on the splits of a set that are not known yet."""
+    graphs, seeds = splits.graphs, range(min(options.seeds, len(splits.folds)))
+    assert graphs.y is not None
+    metric = METRIC[graphs.task]
+    for method in options.methods.split(","):
+        what = {"set": name, "split": split, "method": method, "settings": settings(method, options)}
+        missing = [seed for seed in seeds if not figures.has(**what, seed=seed)]
+        together = method == "ssread" and options.device != "cpu"
+        for part in [missing] if together and missing else [[seed] for seed in missing]:
+            clock = time.perf_counter if together else processor_seconds
+            start = clock()
+            answers = METHODS[method](splits, part, options)
+            seconds = (clock() - start) / len(part)
+            for seed, (predicted, chosen) in zip(part, answers, strict=True):
+                y = graphs.y[splits.folds[seed].test].numpy()
+                values = {"mean": evaluate(metric, y, predicted)}
+                if y.ndim == 2 and y.shape[1] > 1:
+                    names = enumerate(graphs.target_names)
+                    values |= {label: evaluate(metric, y[:, [t]], predicted[:, [t]]) for t, label in names}
+                figures.add(what | {"seed": seed, "device": options.device, "chosen": chosen}, metric, values, seconds)
 
 
 def main() -> None:
@@ -113,47 +225,43 @@ def main() -> None:
     parser.add_argument("--datasets", default="tox21,clintox,esol")
     parser.add_argument("--splits", default="scaffold,random")
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--candidates", type=int, default=8)
-    parser.add_argument("--members", type=int, default=5)
-    parser.add_argument("--epochs", type=int, help="fewer epochs than ssread train takes")
-    parser.add_argument("--rivals", default="forest")
+    parser.add_argument("--candidates", type=int, default=1)
+    parser.add_argument("--members", type=int, default=1)
+    parser.add_argument("--epochs", type=int, help=f"by default {QUICK_EPOCHS}, with candidates those of ssread train")
+    parser.add_argument("--with", dest="graph_features", default="descriptors", help="features of whole graphs")
+    parser.add_argument("--methods", default="ssread,forest,chemprop")
     parser.add_argument("--device", default="cpu")
+    parser.add_argument("--workers", type=int, help="worker processes; by default one per core, on a GPU up to 3")
     parser.add_argument("--limit", type=int, help="only so many molecules of each set")
-    parser.add_argument("--save", help="write the sets with their splits to this folder, and stop")
-    parser.add_argument("--sets", help="read the sets from a folder that --save wrote")
+    parser.add_argument("--save", type=Path, help="write the sets with their splits to this folder, and stop")
+    parser.add_argument("--sets", type=Path, help="read the sets from a folder that --save wrote")
+    parser.add_argument("--results", type=Path, help="the folder that keeps figures and trainings; none is repeated")
+    parser.add_argument("--table", type=Path, help="put the figures of --results into this page, and stop")
     parser.add_argument("--quick", action="store_true", help="a few molecules and epochs: that it runs")
     options = parser.parse_args()
+    if options.table:
+        figures = Figures(options.results)
+        if options.quick:
+            print(figures.table())
+        else:
+            write_table(figures, options.table)
+        return
     if options.quick:
         options.limit, options.epochs, options.candidates, options.members, options.seeds = 120, 2, 2, 2, 1
-    table = Table("set", "split", "seed", "method", "metric", "test", "seconds", "chosen", title="Molecules not seen")
-    means: dict[tuple[str, str], list[float]] = {}
-    console = Console(width=160)
-    for name in options.datasets.split(","):
-        for split in options.splits.split(","):
-            path = Path(options.sets or options.save or ".") / f"{name}-{split}.safetensors"
-            graphs = GraphSet.load(path) if options.sets else with_split(molecules(name, options.limit), split)[0]
-            if options.save:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                graphs.save(path)
-                continue
-            assert graphs.y is not None
-            for seed in range(options.seeds):
-                fold = folds_of(graphs, split, 5, seed)[0]
-                for method in ("ssread", *filter(None, options.rivals.split(","))):
-                    start = time.perf_counter()
-                    predicted, chosen = METHODS[method](graphs, fold, seed, options)
-                    seconds = time.perf_counter() - start
-                    metric = METRIC[graphs.task]
-                    value = evaluate(metric, graphs.y[fold.test].numpy(), predicted)
-                    table.add_row(name, split, str(seed), method, metric, f"{value:.3f}", f"{seconds:.0f}", chosen)
-                    means.setdefault((f"{name}, {split}", method), []).append(value)
-                    print(f"{name} {split} {seed} {method} {metric} {value:.4f} {seconds:.0f} s {chosen}", flush=True)
+        options.methods = options.methods.replace(",chemprop", "")  # it takes minutes to install
+        options.results = None
+    if options.candidates == 1:
+        options.epochs = options.epochs or QUICK_EPOCHS
     if options.save:
+        for name in options.datasets.split(","):
+            with_features(read(name, options), options).save(options.save / f"{name}.safetensors")
         return
-    console.print(table)
-    for (where, method), values in means.items():
-        error = np.std(values, ddof=1) / len(values) ** 0.5 if len(values) > 1 else float("nan")
-        console.print(f"{where}: {method} {np.mean(values):.3f} (standard error {error:.3f})")
+    figures = Figures(options.results)
+    for name in options.datasets.split(","):
+        graphs = read(name, options)
+        for split in options.splits.split(","):
+            measure(name, split, Splits.of(graphs, split), options, figures)
+    print(figures.table())
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 """Prediction from SMILES: molecules per second, where the time goes, and how much memory a long file takes.
 
-    python benchmarks/predict.py [--quick] [--rows 20000] [--arch gcn] [--workers 2] [--memory-rows 1000000]
+    python benchmarks/predict.py [--quick] [--rows 20000] [--arch gcn] [--workers 2]
+    python benchmarks/predict.py --memory-rows 2000000      a long library of small molecules: does memory grow?
 
-The molecules are those of ChEMBL that come with RDKit (about 33 atoms each), in turn, and small ones for the long file;
-the model has random weights.
-"RDKit" is parsing a SMILES and asking every atom and bond for its properties, both RDKit's own code.
+The molecules are those of ChEMBL that come with RDKit (about 33 atoms each), in turn, no two rows of a chunk alike; the
+model has random weights. "parsing" is RDKit's, with what it takes to free its molecules again; "reading" asks RDKit for
+the properties of atoms and bonds.
 """
 
 import argparse
@@ -24,6 +25,7 @@ from ssread.apply.chunks import chunks_of
 from ssread.apply.features import Features
 from ssread.apply.output_tables import Part, write_parts
 from ssread.apply.prediction import prediction_table
+from ssread.apply.screening import screen
 from ssread.common.workers import as_worker
 from ssread.data import atom_features, from_smiles, graphset, molecule_rows
 from ssread.models import model_for
@@ -74,25 +76,34 @@ class Clock:
 
 def shares(model: TrainedModel, path: Path, scratch: Path) -> None:
     """The pipeline in this process, by the processor time of its steps; medians over pieces of 1000 molecules."""
-    rdkit, batching, reading, predicting, writing = (Clock() for _ in range(5))
+    parsing, asking, batching, reading, predicting, writing = clocks = [Clock() for _ in range(6)]
+    kept: list[Any] = []
+    parse = parsing.around(molecule_rows.parse_smiles)
+
+    def parse_and_keep(texts: Any) -> Any:
+        kept.append(parse(texts))  # so that molecules are freed below, and not by the step that needs them last
+        return kept[-1]
+
     patches = [
-        (molecule_rows, "parse_smiles", rdkit),
-        (atom_features, "read_atoms_and_bonds", rdkit),
-        (graphset.batching, "batch", batching),
+        (molecule_rows, "parse_smiles", parse_and_keep),
+        (atom_features, "read_atoms_and_bonds", asking.around(atom_features.read_atoms_and_bonds)),
+        (graphset.batching, "batch", batching.around(graphset.batching.batch)),
     ]
-    for module, name, clock in patches:
-        setattr(module, name, clock.around(getattr(module, name)))
-    steps: dict[str, list[float]] = {"RDKit": [], "features and batches": [], "model": [], "writing": []}
+    for module, name, function in patches:
+        setattr(module, name, function)
+    names = ("parsing (RDKit)", "reading (RDKit)", "features and batches", "model", "writing")
+    steps: dict[str, list[float]] = {name: [] for name in names}
     for piece in chunks_of(model.features, path):
-        for clock in (rdkit, batching, reading, predicting, writing):
+        for clock in clocks:
             clock.seconds = 0.0
         rows = reading.around(piece.read)(model.features)
+        features = reading.seconds - parsing.seconds - asking.seconds
+        parsing.around(kept.clear)()
         table = predicting.around(prediction_table)(model, rows)
         writing.around(write_parts)([Part(table, [])], scratch / "piece.csv")
-        steps["RDKit"].append(rdkit.seconds)
-        steps["features and batches"].append(reading.seconds - rdkit.seconds + batching.seconds)
-        steps["model"].append(predicting.seconds - batching.seconds)
-        steps["writing"].append(writing.seconds)
+        found = (parsing, asking, features + batching.seconds, predicting.seconds - batching.seconds, writing)
+        for name, seconds in zip(names, found, strict=True):
+            steps[name].append(seconds.seconds if isinstance(seconds, Clock) else seconds)
     medians = {step: statistics.median(times[1:]) for step, times in steps.items()}  # the first warms up
     total = sum(medians.values())
     for step, median in medians.items():
@@ -102,13 +113,13 @@ def shares(model: TrainedModel, path: Path, scratch: Path) -> None:
 
 @contextmanager
 def watched_memory() -> Iterator[list[int]]:
-    """The memory of this process and its workers (pages they share counted once), looked at every other second."""
-    seen: list[int] = [0]
+    """The memory of this process and its workers (pages they share counted once), looked at every second."""
+    seen: list[int] = []
     over = threading.Event()
 
     def watch() -> None:
         me = psutil.Process()
-        while not over.wait(2):
+        while not over.wait(1):
             total = 0
             for process in [me, *me.children(recursive=True)]:
                 try:
@@ -126,6 +137,22 @@ def watched_memory() -> Iterator[list[int]]:
         thread.join()
 
 
+def stream(model: Path, rows: int, workers: int, scratch: Path) -> None:
+    """A library of many rows into a folder of parts: memory in the tenths of the run."""
+    path = scratch / "library.smi"
+    with path.open("w") as file:
+        file.writelines(f"{SMALL[row % len(SMALL)]} {row}\n" for row in range(rows))
+    start = time.perf_counter()
+    with watched_memory() as seen:
+        screen(model, path, scratch / "screened", workers=workers)
+    elapsed = time.perf_counter() - start
+    print(f"{workers} workers: {rows} rows in {elapsed:.0f} s, {rows / elapsed:.0f} per second")
+    tenths = [statistics.median(seen[len(seen) * part // 10 : len(seen) * (part + 1) // 10]) for part in range(10)]
+    print("memory, median of every tenth:", ", ".join(f"{tenth / 2**20:.0f}" for tenth in tenths), "MiB")
+    growth = (tenths[9] - tenths[4]) / (0.5 * rows) * 1e6 / 2**20
+    print(f"growth over the second half: {growth:+.1f} MiB per million rows", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
@@ -140,24 +167,19 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
         make_model(smiles, options.arch, scratch / "model")
+        if options.memory_rows:
+            stream(scratch / "model", options.memory_rows, options.workers, scratch)
+            return
         model = TrainedModel.load(scratch / "model")
         print(f"{options.arch}, {rows} molecules")
         shares(model, write_rows(smiles, min(rows, 6000), scratch / "shares.csv"), scratch)
-        for count, source in ((rows, smiles), (options.memory_rows, SMALL)):
-            if count:
-                before = psutil.Process().memory_full_info().pss
-                path = write_rows(source, count, scratch / "rows.csv")
-                start = time.perf_counter()
-                with watched_memory() as seen:
-                    predict(scratch / "model", path, scratch / "out.csv", id="id", workers=options.workers)
-                elapsed = time.perf_counter() - start
-                print(
-                    f"{options.workers} workers: {count} rows in {elapsed:.1f} s, {count / elapsed:.0f} per second",
-                    flush=True,
-                )
-                print(
-                    f"memory: {(max(seen) - before) / 2**20:.0f} MiB over one process with the model, workers included"
-                )
+        path = write_rows(smiles, rows, scratch / "rows.csv")
+        start = time.perf_counter()
+        with watched_memory() as seen:
+            predict(scratch / "model", path, scratch / "out.csv", id="id", workers=options.workers)
+        elapsed = time.perf_counter() - start
+        print(f"{options.workers} workers: {rows} rows in {elapsed:.1f} s, {rows / elapsed:.0f} per second")
+        print(f"memory at most: {max(seen, default=0) / 2**20:.0f} MiB, workers included")
 
 
 if __name__ == "__main__":

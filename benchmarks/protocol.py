@@ -40,10 +40,10 @@ CELL = 50
 class PlainConv(MessagePassing):
     """The edge-aware GCN layer as the Open Graph Benchmark's examples write it."""
 
-    def __init__(self, edge_channels: int):
+    def __init__(self, edge_channels: int, width: int = D):
         super().__init__(aggr="add")
-        self.linear, self.root = nn.Linear(D, D), nn.Parameter(torch.randn(D))
-        self.edge = nn.Linear(max(edge_channels, 1), D)
+        self.linear, self.root = nn.Linear(width, width), nn.Parameter(torch.randn(width))
+        self.edge = nn.Linear(max(edge_channels, 1), width)
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_attr: Tensor) -> Tensor:
         """Node vectors to node vectors."""

@@ -1,20 +1,27 @@
 """What every part of the recipe `fair` is worth, alone and together, for both readouts. No test fold is used.
 
 Of every training part a ninth is held out to judge by; the epoch is chosen on the validation part, as always.
+Accuracies are kept as they arrive, a file per dataset, architecture and aggregation, and not trained again.
 
     python benchmarks/recipe.py                           # MUTAG, GCN, sum
-    python benchmarks/recipe.py --datasets NCI1,DD --arch gcn,gin --aggr sum,mean,max --seeds 5 --device cuda
+    python benchmarks/recipe.py --datasets NCI1,DD --arch gcn,gin --aggr sum,mean,max --device cuda --out results/recipe
+    python benchmarks/recipe.py --out results/recipe --show
 """
 
 import argparse
 import dataclasses
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import torch
 from measuring import dataset
 from sklearn.model_selection import train_test_split
 
+from ssread.common.files import write_csv
 from ssread.common.workers import one_thread
 from ssread.data.graphset import GraphSet
 from ssread.data.splits import Fold
@@ -26,9 +33,12 @@ from ssread.train.runs import Run, Training
 from ssread.train.single import Single
 
 FAIR, PAPER = RECIPES["fair"].training, dataclasses.replace(RECIPES["paper"].training, epochs=150, patience=150)
-READOUTS = {"GRead": {"readout": "global"}, "SSRead": {"readout": "ssread", "num_positions": 4}}
+READOUTS: dict[str, dict[str, Any]] = {
+    "GRead": {"readout": "global"},
+    "SSRead": {"readout": "ssread", "num_positions": 4},
+}
 
-#: Arguments of the model and changes of the training, by name; each but the first and the last two is one part alone.
+#: Arguments of the model and the training by name: "+" adds one part alone to the first.
 VARIANTS: dict[str, tuple[dict[str, Any], Training]] = {
     "paper, 150 epochs, no dropout": ({"dropout": 0.0}, PAPER),
     "+ dropout 0.3 before alignment": ({"dropout": 0.3}, PAPER),
@@ -37,6 +47,8 @@ VARIANTS: dict[str, tuple[dict[str, Any], Training]] = {
     "+ normalised graph vectors": ({"dropout": 0.0, "normalize": True}, PAPER),
     "fair, no dropout": ({"dropout": 0.0, "normalize": True}, FAIR),
     "fair, dropout 0.3": ({"dropout": 0.3, "normalize": True}, FAIR),
+    "fair, no dropout, batches of 32": ({"dropout": 0.0, "normalize": True}, dataclasses.replace(FAIR, batch_size=32)),
+    "fair, no dropout, positions from structure": ({"dropout": 0.0, "normalize": True, "position_hops": 1}, FAIR),
 }
 
 
@@ -60,36 +72,69 @@ def accuracies(graphs: GraphSet, runs: list[Run], training: Training, device: st
     return np.array([(r.test_predictions.argmax(axis=1) == r.test_targets).mean() for r in results])
 
 
+def missing(kept: pd.DataFrame, chosen: str) -> Iterator[tuple[str, str, dict[str, Any], Training]]:
+    """What is not kept yet of the variants with this in their names: variant, readout, arguments and training."""
+    for variant, (model, training) in VARIANTS.items():
+        for readout, arguments in READOUTS.items():
+            fits = readout == "SSRead" or "position_hops" not in model
+            if chosen in variant and fits and not ((kept.variant == variant) & (kept.readout == readout)).any():
+                yield variant, readout, {**arguments, **model}, training
+
+
+def show(kept: pd.DataFrame) -> None:
+    """Prints a line per variant: mean accuracy of both readouts and its standard error over trainings."""
+    for variant in VARIANTS:
+        cells = []
+        for readout in READOUTS:
+            found = 100 * kept.accuracy[(kept.variant == variant) & (kept.readout == readout)]
+            cells.append(f"{found.mean():10.1f} ({found.sem():.1f})" if len(found) else "-")
+        if set(cells) != {"-"}:
+            print(f"  {variant:42}" + "".join(f"{cell:>18}" for cell in cells), flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--datasets", default="MUTAG", help="names, separated by commas")
     parser.add_argument("--arch", default="gcn")
     parser.add_argument("--aggr", default="sum")
+    parser.add_argument("--variants", default="", metavar="TEXT", help="only variants with this in their names")
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--folds", type=int, default=10, help="how many of the ten folds are trained")
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--quick", action="store_true", help="two folds, two epochs: that it runs")
+    parser.add_argument("--out", type=Path, default=Path("runs/recipe"), help="the folder of the accuracies")
+    parser.add_argument("--show", action="store_true", help="train nothing; show all that is kept")
+    parser.add_argument("--quick", action="store_true", help="two folds, two epochs, nothing kept: that it runs")
     options = parser.parse_args()
-    folds, limit = (2, {"epochs": 2, "patience": 2}) if options.quick else (options.folds, {})
+    print(f"{'':44}" + "".join(f"{name:>18}" for name in READOUTS) + "   accuracy in percent (standard error)")
+    if options.show:
+        for path in sorted(options.out.glob("*.csv")):
+            print(path.stem)
+            show(pd.read_csv(path))
+        return
+    folds = 2 if options.quick else options.folds
+    limit: dict[str, Any] = {"epochs": 2, "patience": 2} if options.quick else {}
     sizes = {row.name: (round(row.mean_nodes), row.graphs) for row in TABLE_1}
-    print(f"{'':32}" + "".join(f"{name:>18}" for name in READOUTS) + "   accuracy in percent (standard error)")
+    lists = (getattr(options, name).split(",") for name in ("datasets", "arch", "aggr"))
     with one_thread():
-        for name in options.datasets.split(","):
-            graphs = dataset(name, *sizes.get(name, (20, 200)))
-            for arch in options.arch.split(","):
-                for aggr in options.aggr.split(","):
-                    print(f"{name}, {arch}, {aggr}")
-                    for variant, (model, training) in VARIANTS.items():
-                        cells = []
-                        for readout in READOUTS.values():
-                            arguments = {"name": arch, "aggr": aggr, **readout, **model}
-                            runs = [
-                                Run(arguments, seed, fold) for seed in range(options.seeds) for fold in range(folds)
-                            ]
-                            training = dataclasses.replace(training, **limit)
-                            found = 100 * accuracies(graphs, runs, training, options.device)
-                            cells.append(f"{found.mean():10.1f} ({found.std(ddof=1) / len(found) ** 0.5:.1f})")
-                        print(f"  {variant:30}" + "".join(f"{cell:>18}" for cell in cells), flush=True)
+        for name, arch, aggr in itertools.product(*lists):
+            graphs, path = dataset(name, *sizes.get(name, (20, 200))), options.out / f"{name}-{arch}-{aggr}.csv"
+            kept = pd.DataFrame(columns=["variant", "readout", "seed", "fold", "accuracy"])
+            if path.is_file() and not options.quick:
+                kept = pd.read_csv(path)
+            for variant, readout, model, training in missing(kept, options.variants):
+                runs = [
+                    Run({"name": arch, "aggr": aggr, **model}, seed, fold)
+                    for seed in range(options.seeds)
+                    for fold in range(folds)
+                ]
+                found = accuracies(graphs, runs, dataclasses.replace(training, **limit), options.device)
+                rows = [(variant, readout, r.seed, r.fold, value) for r, value in zip(runs, found, strict=True)]
+                new = pd.DataFrame(rows, columns=kept.columns)
+                kept = pd.concat([kept, new]) if len(kept) else new
+                if not options.quick:
+                    write_csv(path, kept)
+            print(path.stem)
+            show(kept)
 
 
 if __name__ == "__main__":
