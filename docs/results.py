@@ -1,11 +1,12 @@
-"""Writes docs/results.md from what is kept under results/; nothing is trained.
+"""Writes docs/results.md and docs/explanations.md from what is kept under results/; nothing is trained.
 
     python docs/results.py [FILE]
 
 A folder named after a table or figure of the paper is what ``ssread reproduce`` wrote for it: its table is made anew
 from all CSV files of trainings there, so that those of several machines add up, its pictures are shown. Any other
 folder holds tables in Markdown, such as the ``compare-NAME.md`` of ``ssread compare``. Each may have the command that
-was run (``command.txt``) and our remarks (``remarks.md``). The page begins with all pairs at a glance; their picture is
+was run (``command.txt``) and our remarks (``remarks.md``). Folders named ``explain-...`` are shown by explanations.md
+beside FILE, all others by FILE. The page begins with all pairs at a glance; their picture is
 written to the folder ``images`` beside FILE.
 """
 
@@ -43,6 +44,20 @@ fold takes part, but graphs held out in one fold are test graphs of another, so 
 """
 
 
+#: The folders of the page on explanations in its order, by heading.
+EXPLANATIONS = {
+    "Known answers: molecules labelled by rules": ["explain-rules-mutagenicity"],
+    "Known answers: structure without types": ["explain-planted-cycles"],
+    "Do trainings agree?": [
+        "explain-stability-mutag",
+        "explain-stability-mutagenicity",
+        "explain-stability-proteins",
+        "explain-stability-planted",
+    ],
+    "Positions beside poolings": ["explain-planted", "explain-planted-types", "explain-mutagenicity"],
+}
+
+
 def main(path: Path) -> None:
     """The paper's tables and figures in its order, then everything else."""
     overview = Overview.of(lambda name: trainings(DEFAULT, name), DEFAULT, {})
@@ -54,10 +69,21 @@ def main(path: Path) -> None:
             if (RESULTS / recipe / name).is_dir():
                 parts += of_the_paper(name, recipe)
     for folder in sorted(RESULTS.iterdir()):
-        if folder.is_dir() and folder.name not in RECIPES:
+        if folder.is_dir() and folder.name not in RECIPES and not folder.name.startswith("explain-"):
             parts += of_our_own(folder)
     write_text(path, "\n".join(parts))
-    print(f"wrote {path}")
+    explanations = write_text(path.with_name("explanations.md"), explanations_page())
+    print(f"wrote {path} and {explanations}")
+
+
+def explanations_page() -> str:
+    """How right explanations are: what each table shows, its command, the table, our remarks."""
+    parts = [text(RESULTS / "explanations.md") + "\n"]
+    for name, folders in EXPLANATIONS.items():
+        parts.append(f"## {name}\n")
+        for folder in folders:
+            parts += [part.replace("## ", "### ", 1) for part in of_our_own(RESULTS / folder)]
+    return "\n".join(parts)
 
 
 def trainings(recipe: str, name: str) -> pd.DataFrame:
@@ -80,8 +106,8 @@ def of_the_paper(name: str, recipe: str) -> list[str]:
 
 def title(stem: str) -> str:
     """What a table is called, from the name of its file."""
-    if stem.startswith("scores-"):
-        return f"How right explanations are: {stem.removeprefix('scores-')}"
+    if stem.startswith(("scores-", "rules-", "stability-")):
+        return stem.split("-", 1)[1]
     return stem.removeprefix("compare-")
 
 
