@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t
 
-from ssread.apply.calibration import Calibration
 from ssread.data.graphset import GraphSet
 from ssread.data.task_names import CLASSIFICATION, REGRESSION
 from ssread.evaluate.statistics import compare
@@ -18,17 +17,13 @@ from ssread.train.runs import RunResult
 
 __all__ = [
     "FoldPredictions",
-    "calibration_of",
     "compare_methods",
     "fold_predictions",
     "out_of_fold",
     "quality",
     "scores",
+    "together",
 ]
-
-
-#: Intervals are made smaller by no more than this factor; and so many graphs count half against what is seen.
-SMALLEST, FEW = 0.5, 20
 
 
 class FoldPredictions(NamedTuple):
@@ -53,7 +48,7 @@ def out_of_fold(graphs: GraphSet, folds: Sequence[FoldPredictions]) -> pd.DataFr
     Predictions are probabilities of the classes or labels, ``p(NAME)``, or numbers, ``predicted NAME``.
     """
     ids = np.concatenate([fold.ids for fold in folds])
-    targets, predicted = _together(folds)
+    targets, predicted = together(folds)
     table: dict[str, Any] = {
         "id": [graphs.ids[number] for number in ids.tolist()],
         "fold": np.repeat(np.arange(len(folds)), [len(fold.ids) for fold in folds]),
@@ -67,47 +62,8 @@ def out_of_fold(graphs: GraphSet, folds: Sequence[FoldPredictions]) -> pd.DataFr
     return pd.DataFrame(table).iloc[np.argsort(ids, kind="stable")]
 
 
-def calibration_of(
-    graphs: GraphSet, folds: Sequence[FoldPredictions], held_out: Sequence[FoldPredictions] = ()
-) -> Calibration:
-    """Learns from the test predictions how far predictions can be trusted.
-
-    Args:
-        graphs: The training set.
-        folds: The test predictions of the cross-validation.
-        held_out: What every final member predicts of the graphs that were held out of its training: errors of numbers
-            are smaller there, since it learnt from more graphs, and intervals become as much smaller.
-    """
-    shrinkage = _shrinkage(folds, held_out) if graphs.task == REGRESSION and held_out else None
-    return Calibration.fit(graphs.task, *_together(folds), shrinkage)
-
-
-def _shrinkage(folds: Sequence[FoldPredictions], held_out: Sequence[FoldPredictions]) -> list[float]:
-    """Returns how large the errors of final members are compared to those in the test folds, on the same graphs.
-
-    It is the ratio of the mean absolute errors, for every number, at most 1; where few graphs tell, nearer to 1.
-    """
-    ids = np.concatenate([fold.ids for fold in folds])
-    targets, predicted = _together(folds)
-    row_of = {graph: row for row, graph in enumerate(ids.tolist())}
-    pairs = [
-        (row_of[graph], errors)
-        for part in held_out
-        for graph, errors in zip(part.ids.tolist(), np.abs(part.targets - part.predictions), strict=True)
-        if graph in row_of
-    ]
-    if not pairs:
-        return [1.0] * targets.shape[1]
-    rows, final = [row for row, _ in pairs], np.stack([errors for _, errors in pairs])
-    before = np.abs(targets - predicted)[rows]
-    known = ~np.isnan(before) & ~np.isnan(final)
-    count = known.sum(axis=0)
-    ratio = np.where(known, final, 0).sum(axis=0) / np.maximum(np.where(known, before, 0).sum(axis=0), 1e-30)
-    ratio = np.clip(np.where(count > 0, ratio, 1.0), SMALLEST, 1.0)
-    return [float(value) for value in ratio ** (count / (count + FEW))]
-
-
-def _together(folds: Sequence[FoldPredictions]) -> tuple[np.ndarray, np.ndarray]:
+def together(folds: Sequence[FoldPredictions]) -> tuple[np.ndarray, np.ndarray]:
+    """Returns what is true of the graphs of all folds, and what was predicted."""
     return np.concatenate([fold.targets for fold in folds]), np.concatenate([fold.predictions for fold in folds])
 
 
@@ -122,7 +78,7 @@ def quality(graphs: GraphSet, folds: Sequence[FoldPredictions], metric: str) -> 
     Also: the share of every class that is recognised, or the chosen metric of every label or number.
     """
     fitting = [name for name, known in METRICS.items() if graphs.task in known.tasks]
-    targets, predicted = _together(folds)
+    targets, predicted = together(folds)
     found: dict[str, Any] = {
         "metric": metric,
         "graphs": len(targets),

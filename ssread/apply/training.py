@@ -15,9 +15,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from ssread.apply.checks import check_training
 from ssread.apply.features import Features
 from ssread.apply.final_training import HELD_OUT, hold_out, train_members
+from ssread.apply.fold_calibration import calibration_of
 from ssread.apply.graph_inputs import read_usable
 from ssread.apply.model_choice import Choice, choose, structure_blind
-from ssread.apply.quality import FoldPredictions, calibration_of, compare_methods, out_of_fold
+from ssread.apply.quality import FoldPredictions, compare_methods, out_of_fold
 from ssread.apply.reading_notes import reading_notes
 from ssread.apply.reference import Reference
 from ssread.apply.search import Budget, Candidate, candidates, num_candidates, num_trainings

@@ -1,7 +1,6 @@
 """Metrics over test folds, with intervals, beside those of usual methods."""
 
 import dataclasses
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ssread.apply.quality import FoldPredictions, calibration_of, compare_methods, quality, scores
+from ssread.apply.quality import FoldPredictions, compare_methods, quality, scores
 from ssread.apply.usual_methods import forest, guess
 from ssread.data import from_smiles, planted
 from ssread.data.splits import stratified_folds
@@ -76,29 +75,6 @@ def test_a_forest_learns_what_fingerprints_show(task: str) -> None:
     if task != "regression":
         assert ours > 0.95
         assert usual == 0.5
-
-
-@pytest.mark.parametrize(("ratio", "asked"), [(0.8, 0.8), (1.0, 0.9), (0.8, 0.95)])
-def test_intervals_of_a_model_that_saw_more_hold_the_truth_as_often_as_asked_for(ratio, asked):
-    """Errors of the final model are smaller than those of the models of the folds, by a ratio that only 10 % tell."""
-    found = []
-    for seed in range(40):
-        random = np.random.default_rng(seed)
-
-        def errors(number, scale, random=random):
-            return scale * random.laplace(size=(number, 1))
-
-        y = random.normal(size=(600, 1))
-        ids = np.arange(600)
-        folds = [FoldPredictions(part, y[part], y[part] + errors(200, 1)) for part in np.split(ids, 3)]
-        some = random.permutation(600)[:60]
-        held_out = [FoldPredictions(some, y[some], y[some] + errors(60, ratio))]
-        graphs = SimpleNamespace(task="regression")
-        (largest,) = calibration_of(graphs, folds, held_out).largest_scores(asked)
-        found.append((np.abs(errors(1000, ratio)) <= largest).mean())
-    assert abs(np.mean(found) - asked) < 0.025
-    (plain,) = calibration_of(graphs, folds).largest_scores(asked)
-    assert plain >= largest
 
 
 def test_intervals_end_where_the_metric_does():
