@@ -1,6 +1,7 @@
 """chemprop with its defaults, in a virtual environment of its own, for ``benchmarks/molecules.py``."""
 
 import csv
+import os
 import subprocess
 import sys
 import tempfile
@@ -52,7 +53,10 @@ def predict(graphs: GraphSet, fold: Fold, seed: int) -> np.ndarray:
         words += ["--task-type", "regression" if graphs.task == REGRESSION else "classification"]
         words += ["--splits-column", "part", "--output-dir", "out", "--pytorch-seed", str(seed)]
         words += ["--accelerator", "cpu", "--devices", "1"]
-        done = subprocess.run([installed() / "chemprop", *words], cwd=folder, capture_output=True, text=True)
+        one_thread = os.environ | {"OMP_NUM_THREADS": "1"}  # several wait for each other: more processor time, not less
+        done = subprocess.run(
+            [installed() / "chemprop", *words], cwd=folder, capture_output=True, text=True, env=one_thread
+        )
         if done.returncode:
             raise SystemExit(f"chemprop failed: {done.stderr[-2000:]}")
         (path,) = folder.glob("out/**/test_predictions.csv")

@@ -20,10 +20,11 @@ from ssread.evaluate.runners import make_runner
 from ssread.evaluate.store import Store
 from ssread.evaluate.trainer import Trainer
 from ssread.metrics import METRICS
+from ssread.models.architectures import LEARNT
 from ssread.train.runs import Run
 
 
-def validation_scores(splits: Splits, hops: int | None, options: argparse.Namespace) -> np.ndarray:
+def validation_scores(splits: Splits, hops: int | str, options: argparse.Namespace) -> np.ndarray:
     """The metric on the validation part of every split, [seeds]."""
     graphs = with_features(splits.graphs, options)
     training = make_training(graphs, epochs=options.epochs, metric=METRIC[graphs.task])
@@ -54,7 +55,7 @@ def main() -> None:
         metric = METRIC[graphs.task]
         for split in options.splits.split(","):
             splits = Splits.of(with_parts(graphs, split, options.seeds), split)
-            learnt, structure = (validation_scores(splits, hops, options) for hops in (None, options.hops))
+            learnt, structure = (validation_scores(splits, hops, options) for hops in (LEARNT, options.hops))
             gain = (structure - learnt) * (1 if METRICS[metric].higher_is_better else -1)
             error = gain.std(ddof=1) / len(gain) ** 0.5 if len(gain) > 1 else float("nan")
             print(

@@ -40,7 +40,7 @@ def check_training(
     readout: str | None = None,
     aggr: str | None = None,
     positions: int | None = None,
-    position_hops: int | None = None,
+    position_hops: int | str | None = None,
     ensemble: int = 1,
     epochs: int | None = None,
     metric: str | None = None,

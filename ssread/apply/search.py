@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ssread.errors import InputError
-from ssread.models.architectures import READOUTS
+from ssread.models.architectures import READOUTS, hops_of
 from ssread.train.recipes import DEFAULT, recipe_named
 
 __all__ = ["Budget", "Candidate", "candidates", "make_candidate", "num_candidates", "num_trainings", "rounds"]
@@ -104,7 +104,7 @@ def candidates(
     readout: str | None = None,
     aggr: str | list[str] | None = None,
     positions: int | None = None,
-    position_hops: int | None = None,
+    position_hops: int | str | None = None,
     seed: int = 0,
 ) -> list[Candidate]:
     """Returns ``count`` different candidates: first the usual settings of every architecture and readout, then others.
@@ -114,21 +114,14 @@ def candidates(
     names, reads = [arch] if arch else ARCHITECTURES, [readout] if readout else READOUTS
     kinds = [(name, read) for name in names for read in reads]
     usual = {name: values[0] for name, values in SPACE.items()}
-    if positions is not None:
-        usual["num_positions"] = positions
-    if position_hops is not None:
-        usual["position_hops"] = position_hops
-    found = [make_candidate(*kind, aggr, usual, sizes=False) for kind in kinds]
+    fixed = {"position_hops": position_hops} | ({} if positions is None else {"num_positions": positions})
+    found = [make_candidate(*kind, aggr, usual | fixed, sizes=False) for kind in kinds]
     generator = random.Random(seed)
     for _ in range(50 * count):
         if len(found) >= count:
             break
         drawn = {name: generator.choice(values) for name, values in SPACE.items()}
-        if positions is not None:
-            drawn["num_positions"] = positions
-        if position_hops is not None:
-            drawn["position_hops"] = position_hops
-        candidate = make_candidate(*generator.choice(kinds), aggr, drawn, sizes=True)
+        candidate = make_candidate(*generator.choice(kinds), aggr, drawn | fixed, sizes=True)
         if candidate not in found:
             found.append(candidate)
     return found[:count]
@@ -137,14 +130,19 @@ def candidates(
 def make_candidate(
     arch: str, readout: str, aggr: str | list[str] | None, settings: Mapping[str, Any], *, sizes: bool
 ) -> Candidate:
-    """Returns the candidate with these settings of :data:`SPACE`; without ``sizes`` it has its own."""
+    """Returns the candidate with these settings of :data:`SPACE`, and positions by :func:`hops_of`.
+
+    Without ``sizes`` it has the architecture's own.
+    """
     model = {"name": arch, "readout": readout, "dropout": settings["dropout"], **recipe_named(DEFAULT).model}
-    if sizes:  # otherwise the architecture's own
+    if sizes:
         model |= {"hidden_channels": settings["hidden_channels"], "num_layers": settings["num_layers"]}
     if aggr is not None:
         model["aggr"] = aggr
     if readout == "ssread":
-        model |= {name: settings[name] for name in ("num_positions", "position_hops") if name in settings}
+        model["num_positions"] = settings["num_positions"]
+        if (hops := hops_of(settings.get("position_hops"), arch, readout)) is not None:
+            model["position_hops"] = hops
     return Candidate(model, settings["learning_rate"])
 
 

@@ -62,7 +62,7 @@ def train(
     readout: str | None = None,
     aggr: str | None = None,
     positions: int | None = None,
-    position_hops: int | None = None,
+    position_hops: int | str | None = None,
     ensemble: int = 1,
     balanced: bool = False,
     keep_molecules: bool = True,
@@ -95,8 +95,8 @@ def train(
         readout: ``ssread`` or ``global``, by default either.
         aggr: The aggregation, ``max+mean`` for several; by default the architecture's own.
         positions: The number of structural positions K of SSRead, by default 2, 4 or 8.
-        position_hops: SSRead's positions from the structure within so many hops, the same in every training, instead of
-            learnt ones (:func:`ssread.models.make_model`); by default learnt ones.
+        position_hops: SSRead's positions come from the structure within so many hops, the same in every training
+            (:func:`ssread.models.make_model`), by default within one; ``"learnt"`` for learnt ones, as in the paper.
         ensemble: The number of members; their seeds and held-out tenths differ.
         balanced: Whether every class has the same weight, however many graphs it has.
         keep_molecules: Whether the folder keeps names, labels and structures of up to 1000 training graphs, to show

@@ -56,13 +56,20 @@ def _as_typed(text: str, names: list[str]) -> str:
     "There is no column 'X' (--smiles 'X')."
     >>> _as_typed("folds must be 2 or more, but 1 was given.", ["folds"])
     '--folds must be 2 or more, but 1 was given.'
+    >>> _as_typed("position_hops must be 0 to 100, but -1 was given.", ["position_hops"])
+    '--position-hops must be 0 to 100, but -1 was given.'
     """
     if not names:
         return text
     any_name = "|".join(map(re.escape, names))
-    text = re.sub(rf"There is no option '({any_name})':", r"There is no option --\1 for this data:", text)
-    text = re.sub(rf"^({any_name})(?= (?:must|cannot|is a share)\b)", r"--\1", text)
-    return re.sub(rf"\b({any_name})=(?=['\d])", r"--\1 ", text)
+
+    def option(name: str) -> str:
+        return "--" + name.replace("_", "-")
+
+    known = rf"There is no option '({any_name})':"
+    text = re.sub(known, lambda found: f"There is no option {option(found[1])} for this data:", text)
+    text = re.sub(rf"^({any_name})(?= (?:must|cannot|needs|is a share)\b)", lambda found: option(found[1]), text)
+    return re.sub(rf"\b({any_name})=(?=['\d])", lambda found: f"{option(found[1])} ", text)
 
 
 def _print_version(wanted: bool) -> None:

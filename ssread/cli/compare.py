@@ -13,7 +13,6 @@ from ssread.cli.options import (
     LABEL,
     ON,
     OUT,
-    POSITION_HOPS,
     RECIPE,
     SEEDS,
     SMILES,
@@ -45,7 +44,13 @@ def compare(
         ),
     ] = None,
     gamma: Annotated[float | None, typer.Option(help="Smoothing of the alignment loss. (default: 0.01)")] = None,
-    position_hops: POSITION_HOPS = None,
+    position_hops: Annotated[
+        int | None,
+        typer.Option(
+            help="Take SSRead's positions from the structure within so many hops, the same in every training, by "
+            "k-means. (default: learnt positions, as in the paper)"
+        ),
+    ] = None,
     dropout: Annotated[
         str | None,
         typer.Option(

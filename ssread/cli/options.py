@@ -14,7 +14,6 @@ __all__ = [
     "MODEL",
     "ON",
     "OUT",
-    "POSITION_HOPS",
     "RECIPE",
     "SEEDS",
     "SMILES",
@@ -44,13 +43,6 @@ LABEL = Annotated[
 MODEL = Annotated[Path, typer.Argument(help="The folder of a model, as ssread train writes it.")]
 ON = Annotated[str, typer.Option(help="Where trainings run: here, ray, or ray://host:port.")]
 OUT = Annotated[Path, typer.Option(help="Folder for the results; a command that is run again continues from there.")]
-POSITION_HOPS = Annotated[
-    int | None,
-    typer.Option(
-        help="Take SSRead's positions from the structure within so many hops, the same in every training, by k-means. "
-        "(default: learnt positions)"
-    ),
-]
 RECIPE = Annotated[
     str | None,
     typer.Option(help="How models are built and trained: fair, paper or public (docs/recipes.md). (default: fair)"),

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from ssread.cli.app import app
-from ssread.cli.options import DEVICE, ID, LABEL, MODEL, POSITION_HOPS, SMILES, SPLIT, STRICT, TASK, WORKERS, on_error
+from ssread.cli.options import DEVICE, ID, LABEL, MODEL, SMILES, SPLIT, STRICT, TASK, WORKERS, number_or_word, on_error
 from ssread.errors import InputError
 
 SCREEN_ON = Annotated[str, typer.Option("--on", help="For a folder of parts: here, ray, or ray://host:port.")]
@@ -42,7 +42,13 @@ def train(
     positions: Annotated[
         int | None, typer.Option(help="Number of structural positions K of SSRead. (default: the best of 2, 4 and 8)")
     ] = None,
-    position_hops: POSITION_HOPS = None,
+    position_hops: Annotated[
+        str | None,
+        typer.Option(
+            help="Where SSRead's positions come from: the structure within so many hops, the same in every training, "
+            "or learnt, as in the paper. (default: 1)"
+        ),
+    ] = None,
     with_features: Annotated[
         str | None,
         typer.Option(
@@ -113,7 +119,7 @@ def train(
 
         options = {**read_settings(config, READING), **options}
     settings: dict[str, Any] = {"arch": arch, "readout": readout, "aggr": aggr, "positions": positions}
-    settings |= {"position_hops": position_hops}
+    settings |= {"position_hops": number_or_word(position_hops)}
     settings |= {"ensemble": ensemble, "epochs": epochs, "metric": metric, "split": split or RANDOM, "budget": budget}
     settings |= {"folds": folds, "device": device, "workers": workers}
     check_training(out, **settings)

@@ -26,6 +26,7 @@ from ssread.errors import BadRowsError, InputError
 from ssread.explain.consensus import consensus
 from ssread.explain.meanings import describe_positions
 from ssread.metrics import check_metric, default_metric
+from ssread.models.architectures import hops_of
 from ssread.train.recipes import DEFAULT, recipe_named
 from ssread.train.runs import Run, Training
 
@@ -59,7 +60,7 @@ class GraphEstimator(TransformerMixin, BaseEstimator):
         reading: Mapping[str, Any] | None = None,
         random_state: Any = 0,
         device: str = "cpu",
-        position_hops: int | None = None,
+        position_hops: int | str | None = None,
     ):
         self.arch = arch
         self.readout = readout
@@ -142,6 +143,7 @@ class GraphEstimator(TransformerMixin, BaseEstimator):
         seed = self.random_state
         if not isinstance(seed, int | np.integer):
             seed = check_random_state(seed).randint(2**31 - 1)
+        hops = hops_of(self.position_hops, self.arch, self.readout)
         model: dict[str, Any] = {
             "name": self.arch,
             "readout": self.readout,
@@ -152,7 +154,7 @@ class GraphEstimator(TransformerMixin, BaseEstimator):
             "num_layers": self.num_layers,
             "dropout": self.dropout,
             **recipe_named(DEFAULT).model,
-            **({} if self.position_hops is None else {"position_hops": self.position_hops}),
+            **({} if hops is None else {"position_hops": hops}),
         }
         runs = [Run(model, int(seed) + number, 0, 1, balanced=balanced) for number in range(self.ensemble)]
         members = train_members(graphs, runs, training, held_out=self.held_out, device=self.device)

@@ -51,8 +51,8 @@ class SSReadClassifier(ClassifierMixin, GraphEstimator):
             the training, with their rows of ``y``.
         random_state: A seed or a NumPy random state; the same seed gives the same model.
         device: ``cpu`` or ``cuda``.
-        position_hops: Positions from the structure within so many hops, the same in every training, instead of learnt
-            ones; see :func:`ssread.models.make_model`.
+        position_hops: Positions come from the structure within so many hops, the same in every training
+            (:func:`ssread.models.make_model`), by default within one; ``"learnt"`` for learnt ones, as in the paper.
 
     Attributes:
         classes_: The classes, sorted; of a ``GraphSet`` without ``y`` their names. Of several labels [0, 1] for each.
@@ -90,7 +90,7 @@ class SSReadClassifier(ClassifierMixin, GraphEstimator):
         reading: Mapping[str, Any] | None = None,
         random_state: Any = 0,
         device: str = "cpu",
-        position_hops: int | None = None,
+        position_hops: int | str | None = None,
     ):
         super().__init__(
             arch,

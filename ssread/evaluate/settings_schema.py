@@ -19,7 +19,7 @@ from ssread.common.schema import (
 from ssread.data.reading_schema import ReadingOptions
 from ssread.evaluate.experiment import SHARES, TASKS
 from ssread.metrics import METRICS
-from ssread.models.architectures import AGGREGATIONS, ARCHITECTURES, READOUTS
+from ssread.models.architectures import AGGREGATIONS, ARCHITECTURES, MOST_HOPS, READOUTS
 from ssread.train.recipes import RECIPES
 from ssread.train.runs import OBJECTIVES
 
@@ -29,7 +29,7 @@ Rate = Annotated[float, Field(gt=0, le=1e38)]
 Decay = Annotated[float, Field(ge=0, le=1000)]
 #: More would overflow the sums of a float32; the paper tries up to 1.
 Gamma = Annotated[float, Field(ge=0, le=1e6)]
-Hops = Annotated[int, Field(ge=0, le=100)]
+Hops = Annotated[int, Field(ge=0, le=MOST_HOPS)]
 Aggregation = Annotated[str, OneOf("aggregation", AGGREGATIONS, joined="+")]
 Architecture = Annotated[str, OneOf("architecture", ARCHITECTURES)]
 

@@ -15,12 +15,15 @@ if TYPE_CHECKING:
 __all__ = [
     "AGGREGATIONS",
     "ARCHITECTURES",
+    "LEARNT",
+    "MOST_HOPS",
     "PLACED",
     "READOUTS",
     "Architecture",
     "check_places",
     "check_readout",
     "find_architecture",
+    "hops_of",
 ]
 
 #: The readouts by name: the paper's GRead, and SSRead.
@@ -29,9 +32,14 @@ READOUTS = ("global", "ssread")
 #: The keys of :data:`ssread.aggregate.NAMES`, which needs torch.
 AGGREGATIONS = ("sum", "max", "mean", "attention", "set2set", "sort")
 
-
 #: The architectures whose readout reads one row per node, so that every row has a place in the structure.
 PLACED = ("gcn", "gin", "dgcnn", "structure_blind")
+
+#: Where positions from the structure are usual, within so many hops, this word asks for learnt ones.
+USUAL_HOPS, LEARNT = 1, "learnt"
+
+#: More hops would take memory and tell no more.
+MOST_HOPS = 100
 
 
 @dataclass(frozen=True)
@@ -95,12 +103,30 @@ def check_readout(name: str) -> None:
         raise InputError(f"There is no readout {name!r}. Choose {' or '.join(READOUTS)}.")
 
 
-def check_places(position_hops: int, arch: str, readout: str = "ssread") -> None:
-    """Raises an ``InputError`` unless a model can have positions from the structure within so many hops."""
+def check_places(position_hops: int | str, arch: str, readout: str = "ssread") -> None:
+    """Raises an ``InputError`` unless a model can have such positions: learnt, or from the structure within n hops."""
+    if position_hops == LEARNT:
+        return
+    if not isinstance(position_hops, int):
+        raise InputError(
+            f"position_hops must be a number of hops or {LEARNT}, but {str(position_hops)[:50]} was given."
+        )
     if readout != "ssread" or arch not in PLACED:
         raise InputError(
             f"position_hops needs the readout ssread and one of {', '.join(PLACED)}, but {arch} with the readout "
             f"{readout} was given."
         )
-    if position_hops < 0:
-        raise InputError(f"position_hops must be 0 or more, but {position_hops} was given.")
+    if not 0 <= position_hops <= MOST_HOPS:
+        raise InputError(f"position_hops must be 0 to {MOST_HOPS}, but {str(position_hops)[:50]} was given.")
+
+
+def hops_of(position_hops: int | str | None, arch: str, readout: str) -> int | None:
+    """Returns within how many hops the positions of a kept model come from the structure; ``None``: they are learnt.
+
+    Unless the caller says otherwise, positions come from the structure where the model can have such: they are the same
+    in every training, and no less accurate (docs/explanations.md).
+    """
+    if position_hops is None:
+        return USUAL_HOPS if readout == "ssread" and arch in PLACED else None
+    check_places(position_hops, arch, readout)
+    return None if position_hops == LEARNT else int(position_hops)

@@ -55,7 +55,6 @@ class Places(nn.Module):
         self.register_buffer("spread", torch.ones(self.out_channels - 1))
         self.register_buffer("radius", torch.ones(1))
 
-    @torch.no_grad()
     def surroundings(self, graphs: Graphs) -> Tensor:
         """Features and their means over surroundings, [N, in_channels * (hops + 1)]."""
         share = graphs.neighbours.inverse_root_degree.square().unsqueeze(-1).to(graphs.x.dtype)
@@ -64,10 +63,9 @@ class Places(nn.Module):
             means.append((graphs.neighbours.sum(means[-1]) + means[-1]) * share)
         return torch.cat(means, dim=-1)
 
-    @torch.no_grad()
     def forward(self, graphs: Graphs) -> Tensor:
-        """The places of all nodes, [N, out_channels]."""
-        return self.on_sphere((self.surroundings(graphs) - self.center) / self.spread)
+        """The places of all nodes, [N, out_channels]; gradients end here."""
+        return self.on_sphere((self.surroundings(graphs) - self.center) / self.spread).detach()
 
     def on_sphere(self, values: Tensor) -> Tensor:
         """Standardised values [N, d] as vectors on the sphere, [N, d + 1]; beyond its radius, on its equator."""

@@ -22,9 +22,9 @@ def expected(model, inputs):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["gcn", "gin"])
-def test_torch_programs_take_any_size(name, tmp_path):
-    model = untrained(graphs(12), members=2, name=name)
+@pytest.mark.parametrize("settings", [{"name": "gcn"}, {"name": "gin"}, {"name": "gcn", "position_hops": 1}])
+def test_torch_programs_take_any_size(settings, tmp_path):
+    model = untrained(graphs(12), members=2, **settings)
     path = export(model, "torch", tmp_path / "model.pt2")
     program = torch.export.load(path).module()
     for seed, sizes in enumerate([(50, 120, 9), (2, 2, 1), (7, 0, 3)]):
@@ -73,12 +73,17 @@ def test_every_task_is_exported_with_its_calibration(task, format, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "readout"), [("gcn", "global"), *((name, "ssread") for name in (*ARCHITECTURES, "structure_blind"))]
+    "settings",
+    [
+        {"name": "gcn", "readout": "global"},
+        {"name": "gcn", "position_hops": 1},
+        *({"name": name} for name in (*ARCHITECTURES, "structure_blind")),
+    ],
 )
-def test_onnx_files_run_in_onnxruntime_at_any_size(name, readout, tmp_path):
+def test_onnx_files_run_in_onnxruntime_at_any_size(settings, tmp_path):
     runtime = pytest.importorskip("onnxruntime")
     pytest.importorskip("onnxscript")
-    model = untrained(graphs(12), members=3 if name == "gcn" else 2, name=name, readout=readout)
+    model = untrained(graphs(12), members=3 if settings["name"] == "gcn" else 2, **settings)
     model.match_members(graphs(12))  # the file has the positions of the consensus, which export itself checks
     path = export(model, "onnx", tmp_path / "model.onnx")
     session = runtime.InferenceSession(str(path))

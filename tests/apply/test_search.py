@@ -35,7 +35,7 @@ def test_candidates_differ_and_the_seed_draws_them(count: int, seed: int) -> Non
     assert [one.model["readout"] for one in found[:4]] == ["global", "ssread"][:count] * 2 if count >= 4 else True
 
 
-@given(st.integers(1, 30), st.sampled_from(["gcn", "gunet"]), st.sampled_from(["ssread", "global"]), st.integers(1, 9))
+@given(st.integers(1, 30), st.sampled_from(["gcn", "gin"]), st.sampled_from(["ssread", "global"]), st.integers(1, 9))
 def test_what_is_named_is_fixed(count: int, arch: str, readout: str, positions: int) -> None:
     named = {"arch": arch, "readout": readout, "positions": positions, "position_hops": positions - 1}
     for one in candidates(count, aggr=["max", "mean"], **named):
@@ -46,6 +46,14 @@ def test_what_is_named_is_fixed(count: int, arch: str, readout: str, positions: 
         assert one.learning_rate in SPACE["learning_rate"]
         assert arch in one.name
         assert ("SSRead" in one.name) == (readout == "ssread")
+
+
+def test_positions_are_from_the_structure_where_a_model_can_have_such() -> None:
+    for asked, gcn in ((None, 1), ("learnt", None), (0, 0)):
+        (found,) = candidates(1, arch="gcn", readout="ssread", position_hops=asked)
+        assert found.model.get("position_hops") == gcn
+    (found,) = candidates(1, arch="gunet", readout="ssread")
+    assert "position_hops" not in found.model
 
 
 def test_the_usual_settings_come_first() -> None:

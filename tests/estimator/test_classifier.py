@@ -126,7 +126,7 @@ def test_labels_of_skipped_rows_are_left_out():
 def test_takes_smiles():
     pytest.importorskip("rdkit")
     smiles = np.array(["c1ccccc1" + "C" * n for n in range(8)] + ["C1CCCCC1" + "C" * n for n in range(8)])
-    estimator = small().fit(smiles, [1] * 8 + [0] * 8)
+    estimator = small(epochs=100).fit(smiles, [1] * 8 + [0] * 8)
     assert estimator.predict(["c1ccccc1CCO"]) == [1]
     with pytest.raises(InputError, match=r"molecule 0, 'nonsense' \(RDKit cannot read it\)"):
         estimator.predict(["nonsense"])
@@ -150,13 +150,30 @@ def test_survives_pickling_and_saving(fitted, tmp_path):
 
 def test_positions_from_the_structure_do_not_depend_on_the_seed_and_survive_saving(tmp_path):
     graphs = planted(60, seed=0, feature_noise=0.1)
-    settings = {"epochs": 1, "hidden_channels": 8, "num_positions": 5, "position_hops": 1, "ensemble": 2}
+    settings = {"epochs": 1, "hidden_channels": 8, "num_positions": 5, "ensemble": 2}
     fitted = [SSReadClassifier(**settings, random_state=seed).fit(graphs) for seed in (0, 1)]
     found = [torch.from_numpy(np.concatenate(one.positions(graphs))) for one in fitted]
     assert stability(found, 5).share > 0.9
     fitted[0].model_.save(tmp_path / "model")
     again = consensus(TrainedModel.load(tmp_path / "model"), graphs).position
     assert torch.equal(again, found[0])
+
+
+@pytest.mark.parametrize(
+    ("settings", "hops"),
+    [({}, 1), ({"position_hops": 2}, 2), ({"position_hops": "learnt"}, None), ({"readout": "global"}, None)],
+)
+def test_positions_come_from_the_structure_unless_learnt_ones_are_asked_for(settings, hops):
+    model = small(epochs=1, **settings).fit(GRAPHS, LABELS).model_.models[0]
+    assert model.hyperparameters.get("position_hops") == hops
+    learnt = [name for name, _ in model.named_parameters() if name == "readout.prototypes"]
+    assert bool(learnt) == (settings == {"position_hops": "learnt"})
+
+
+@pytest.mark.parametrize("hops", ["structure", -1, 101, 0.5])
+def test_positions_that_there_are_not_get_a_sentence(hops):
+    with pytest.raises(InputError, match="position_hops must be"):
+        small(epochs=1, position_hops=hops).fit(GRAPHS, LABELS)
 
 
 def test_an_ensemble_has_several_members_and_their_consensus_positions():
