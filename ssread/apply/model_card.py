@@ -34,9 +34,15 @@ def model_card(config: Mapping[str, Any]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def _source(model: Mapping[str, Any]) -> str:
+    """Where positions come from."""
+    hops = model.get("position_hops")
+    return "learnt positions" if hops is None else f"positions from the structure within {hops} hop{'s' * (hops != 1)}"
+
+
 def _about(config: Mapping[str, Any]) -> str:
     model = config["model"]
-    readout = "global readout" if model["readout"] == "global" else f"SSRead, {model['num_positions']} positions"
+    readout = "global readout" if model["readout"] == "global" else f"SSRead, {model['num_positions']} {_source(model)}"
     aggr = model["aggr"] if isinstance(model["aggr"], str) else "+".join(model["aggr"])
     members = f"An ensemble of {config['members']} members, each a" if config["members"] > 1 else "A"
     names = ", ".join(_text(name) for name in config["output_names"])

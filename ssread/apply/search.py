@@ -91,8 +91,9 @@ class Candidate:
         """The candidate in a few words."""
         model, aggr = self.model, self.model.get("aggr")
         named = "" if aggr is None else f", {aggr if isinstance(aggr, str) else '+'.join(aggr)}"
-        hops = f", hops {model['position_hops']}" if "position_hops" in model else ""
-        readout = f"SSRead, K = {model['num_positions']}{hops}" if model["readout"] == "ssread" else "global readout"
+        hops = model.get("position_hops")
+        source = "learnt" if hops is None else f"{hops} hop{'s' * (hops != 1)}"
+        readout = f"SSRead, K = {model['num_positions']}, {source}" if "num_positions" in model else "global readout"
         size = f"{model['num_layers']} layers of {model['hidden_channels']}, " if "num_layers" in model else ""
         return f"{model['name']} ({readout}{named}, {size}dropout {model['dropout']:g}, rate {self.learning_rate:g})"
 

@@ -22,6 +22,7 @@ from ssread.explain.meanings import stored_groups, with_stored_meanings
 from ssread.explain.node_map import node_map
 from ssread.explain.outputs import Outputs, outputs_of
 from ssread.metrics import METRICS, each, evaluate
+from ssread.models.places import Placed
 from ssread.report.graph_records import graph_records, rounded, short, term_names
 from ssread.report.references import nearest_references
 
@@ -67,6 +68,7 @@ class ExplainedGraphs:
         left_over: What positions hold beside their nodes, in words.
         levels: The positions, then the groups that remain as the most similar are merged. Each level has ``groups``,
             the group of every position, and ``cards`` and ``colours`` of the groups. Empty without SSRead.
+        position_hops: Within how many hops positions come from the structure; None for learnt ones.
         stored_meanings: Whether names, traits and activations of the cards come from the training set, not from these
             graphs.
         references: Training graphs that are nearest to graphs of the page: ``id``, ``known``, and ``picture``, a record
@@ -88,6 +90,7 @@ class ExplainedGraphs:
     held_fixed: list[str]
     left_over: list[str]
     levels: list[dict[str, Any]]
+    position_hops: int | None
     stored_meanings: bool
     references: list[dict[str, Any]]
     map: dict[str, Any]
@@ -159,6 +162,7 @@ def explain_graphs(
         held_fixed=list(terms.held_fixed),
         left_over=list(terms.left_over),
         levels=coloured_levels(stored or levels),
+        position_hops=encoder.places.hops if isinstance(encoder := members(model)[0].encoder, Placed) else None,
         stored_meanings=stored is not None,
         references=references,
         map=_map_points(model, shown, aligned),

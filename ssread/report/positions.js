@@ -1,8 +1,13 @@
 function addPositions() {
   if (!hasPositions) return;
-  const lead = "The model aligns every node with the closest of K prototypes, which it learnt without being told what "
-    + "they mean. A position is called by what is over-represented among its nodes. Bars show how many nodes of a "
-    + "position have a property, ticks how many of all other nodes have it. "
+  const hops = explained.position_hops;
+  const source = hops === null
+    ? "The model aligns every node with the closest of K prototypes, which it learnt without being told what they mean."
+    : "Nodes with like surroundings "
+      + (hops === 0 ? "(their own features) " : `(features within ${hops} ${hops === 1 ? "hop" : "hops"}) `)
+      + "share a position; nobody said what they mean, and other trainings find nearly the same.";
+  const lead = source + " A position is called by what is over-represented among its nodes. Bars show how many nodes "
+    + "of a position have a property, ticks how many of all other nodes have it. "
     + (explained.stored_meanings
       ? "Names, properties and contributions were measured on the training set; shares and typical nodes are of these graphs."
       : "All of this was measured on these graphs.");

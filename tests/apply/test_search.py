@@ -40,7 +40,7 @@ def test_what_is_named_is_fixed(count: int, arch: str, readout: str, positions: 
     named = {"arch": arch, "readout": readout, "positions": positions, "position_hops": positions - 1}
     for one in candidates(count, aggr=["max", "mean"], **named):
         assert one.model.get("position_hops") == (positions - 1 if readout == "ssread" else None)
-        assert ("hops" in one.name) == (readout == "ssread")
+        assert ("hop" in one.name) == (readout == "ssread")
         assert (one.model["name"], one.model["readout"], one.model["aggr"]) == (arch, readout, ["max", "mean"])
         assert one.model.get("num_positions") == (positions if readout == "ssread" else None)
         assert one.learning_rate in SPACE["learning_rate"]

@@ -149,6 +149,12 @@ def test_labels_of_another_kind_are_not_compared():
     assert any("does not predict tree" in note for note in explained.notes)
 
 
+@pytest.mark.parametrize("hops", [None, 0, 2])
+def test_the_page_knows_where_positions_come_from(hops):
+    settings = {} if hops is None else {"position_hops": hops}
+    assert explain_graphs(model_for(GRAPHS, "gcn", **settings), GRAPHS[:3]).position_hops == hops
+
+
 def test_meanings_of_positions_come_from_the_model_where_it_has_them():
     model = untrained(GRAPHS)
     assert not explain_graphs(model, GRAPHS[:3]).stored_meanings

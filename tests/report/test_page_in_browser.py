@@ -128,6 +128,19 @@ def test_a_molecule_is_drawn_as_a_chemist_would(browser, tmp_path):
         assert opened.errors == []
 
 
+@pytest.mark.parametrize(
+    ("hops", "said"),
+    [(None, "which it learnt without being told"), (0, "(their own features)"), (1, "(features within 1 hop)")],
+)
+def test_the_page_says_where_positions_come_from(browser, tmp_path, hops, said):
+    graphs = small_graphs(6)
+    settings = {} if hops is None else {"position_hops": hops}
+    explained = explain_graphs(model_for(graphs, "gcn", hidden_channels=8, **settings), graphs)
+    with Opened(browser, write_page(tmp_path / "page.html", "positions", explained=explained)) as opened:
+        assert said in opened.page.locator("#positions .lead").inner_text()
+        assert opened.errors == []
+
+
 def test_the_keyboard_opens_a_graph_and_turns_to_the_next(browser, tmp_path):
     with Opened(browser, written(tmp_path)) as opened:
         page = opened.page
