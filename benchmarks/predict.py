@@ -29,6 +29,8 @@ from ssread.apply.screening import screen
 from ssread.common.workers import as_worker
 from ssread.data import atom_features, from_smiles, graphset, molecule_rows
 from ssread.models import model_for
+from ssread.models.architectures import hops_of
+from ssread.models.places import place_prototypes
 
 SMALL = ["CCO", "CCN", "CC(=O)O", "C1CC1", "c1ccccc1"]
 EXAMPLES = Path(__file__).parents[1] / "docs" / "examples" / "mutag.csv"
@@ -45,7 +47,9 @@ def molecules() -> list[str]:
 
 def make_model(smiles: list[str], arch: str, folder: Path) -> None:
     graphs = from_smiles(smiles[:200], [row % 2 for row in range(200)])
-    TrainedModel([model_for(graphs, arch)], ["0", "1"], Features.of(graphs)).save(folder)
+    model = model_for(graphs, arch, position_hops=hops_of(None, arch, "ssread"))  # as ssread train makes it
+    place_prototypes(model, graphs)
+    TrainedModel([model], ["0", "1"], Features.of(graphs)).save(folder)
 
 
 def write_rows(smiles: list[str], rows: int, path: Path) -> Path:

@@ -74,6 +74,7 @@ def atom_facts(graphs: GraphSet) -> dict[str, Tensor]:
         **groups,
         "aromatic CH": aromatic_carbon & (hydrogens > 0),
         "aromatic carbon with a substituent": aromatic_carbon & next_to(outside),
+        "aromatic carbon without H": aromatic_carbon & (hydrogens == 0),
         "methyl": carbon & ~is_aromatic & (hydrogens == 3),
         "halogen": halogen,
         "heteroatom": known & ~carbon & ~hydrogen,
