@@ -11,7 +11,7 @@ from ssread.errors import InputError
 from ssread.evaluate.experiment import Experiment
 from ssread.evaluate.placement import check_placement
 from ssread.metrics import check_metric
-from ssread.models.architectures import check_places, check_readout, find_architecture
+from ssread.models.architectures import check_readout, find_architecture, hops_of
 from ssread.train.runs import Training
 
 __all__ = [
@@ -56,8 +56,7 @@ def check_training(
     if readout is not None:
         check_readout(readout)
     training = Training() if epochs is None else Training(epochs=epochs)
-    if position_hops is not None:
-        check_places(position_hops, arch or ARCHITECTURES[0], readout or "ssread")
+    hops_of(position_hops, arch or ARCHITECTURES[0], readout or "ssread")
     Experiment(aggr=() if aggr is None else (aggr,), positions=positions, training=training)
     if metric is not None:
         check_metric(metric)

@@ -95,7 +95,7 @@ def train(
         readout: ``ssread`` or ``global``, by default either.
         aggr: The aggregation, ``max+mean`` for several; by default the architecture's own.
         positions: The number of structural positions K of SSRead, by default 2, 4 or 8.
-        position_hops: SSRead's positions come from the structure within so many hops, the same in every training
+        position_hops: SSRead's positions come from the structure within so many hops, nearly the same in every training
             (:func:`ssread.models.make_model`), by default within one; ``"learnt"`` for learnt ones, as in the paper.
         ensemble: The number of members; their seeds and held-out tenths differ.
         balanced: Whether every class has the same weight, however many graphs it has.

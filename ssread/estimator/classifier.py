@@ -51,7 +51,7 @@ class SSReadClassifier(ClassifierMixin, GraphEstimator):
             the training, with their rows of ``y``.
         random_state: A seed or a NumPy random state; the same seed gives the same model.
         device: ``cpu`` or ``cuda``.
-        position_hops: Positions come from the structure within so many hops, the same in every training
+        position_hops: Positions come from the structure within so many hops, nearly the same in every training
             (:func:`ssread.models.make_model`), by default within one; ``"learnt"`` for learnt ones, as in the paper.
 
     Attributes:

@@ -4,6 +4,7 @@ Nothing here needs torch, so that a wrong name is refused at once: an encoder is
 """
 
 from dataclasses import dataclass
+from numbers import Integral
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
@@ -103,30 +104,29 @@ def check_readout(name: str) -> None:
         raise InputError(f"There is no readout {name!r}. Choose {' or '.join(READOUTS)}.")
 
 
-def check_places(position_hops: int | str, arch: str, readout: str = "ssread") -> None:
-    """Raises an ``InputError`` unless a model can have such positions: learnt, or from the structure within n hops."""
-    if position_hops == LEARNT:
-        return
-    if not isinstance(position_hops, int):
-        raise InputError(
-            f"position_hops must be a number of hops or {LEARNT}, but {str(position_hops)[:50]} was given."
-        )
+def check_places(position_hops: int, arch: str, readout: str = "ssread") -> None:
+    """Raises an ``InputError`` unless a model can have positions from the structure within so many hops."""
     if readout != "ssread" or arch not in PLACED:
         raise InputError(
             f"position_hops needs the readout ssread and one of {', '.join(PLACED)}, but {arch} with the readout "
             f"{readout} was given."
         )
-    if not 0 <= position_hops <= MOST_HOPS:
-        raise InputError(f"position_hops must be 0 to {MOST_HOPS}, but {str(position_hops)[:50]} was given.")
+    if not isinstance(position_hops, Integral) or not 0 <= position_hops <= MOST_HOPS:
+        found = str(position_hops)[:50]
+        raise InputError(f"position_hops must be a whole number from 0 to {MOST_HOPS}, but {found} was given.")
 
 
 def hops_of(position_hops: int | str | None, arch: str, readout: str) -> int | None:
     """Returns within how many hops the positions of a kept model come from the structure; ``None``: they are learnt.
 
-    Unless the caller says otherwise, positions come from the structure where the model can have such: they are the same
-    in every training, and no less accurate (docs/explanations.md).
+    Unless the caller says otherwise, positions come from the structure where the model can have such: they are nearly
+    the same in every training, and no less accurate (docs/explanations.md).
     """
     if position_hops is None:
         return USUAL_HOPS if readout == "ssread" and arch in PLACED else None
+    if position_hops == LEARNT:
+        return None
+    if isinstance(position_hops, str):
+        raise InputError(f"position_hops must be a number of hops or {LEARNT}, but {position_hops[:50]} was given.")
     check_places(position_hops, arch, readout)
-    return None if position_hops == LEARNT else int(position_hops)
+    return int(position_hops)

@@ -107,7 +107,7 @@ def test_the_same_seed_gives_the_same_files(data, tmp_path):
         ({"readout": "other"}, "There is no readout 'other'"),
         ({"aggr": "sum+other"}, "other"),
         ({"positions": 0}, "positions must be 1 or more"),
-        ({"position_hops": -1}, "position_hops must be 0 to 100, but -1 was given"),
+        ({"position_hops": -1}, "position_hops must be a whole number from 0 to 100, but -1 was given"),
         ({"position_hops": "structure"}, "position_hops must be a number of hops or learnt, but structure was given"),
         ({"position_hops": 1, "arch": "gunet"}, "position_hops needs the readout ssread and one of gcn, gin"),
         ({"position_hops": 1, "readout": "global"}, "but gcn with the readout global was given"),

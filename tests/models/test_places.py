@@ -139,7 +139,7 @@ def test_few_nodes_leave_positions_empty_and_none_change_nothing():
     [
         ("diffpool", {"position_hops": 1}, "needs the readout ssread and one of gcn, gin, dgcnn, structure_blind"),
         ("gcn", {"position_hops": 1, "readout": "global"}, "needs the readout ssread"),
-        ("gcn", {"position_hops": -1}, "must be 0 to 100, but -1 was given"),
+        ("gcn", {"position_hops": -1}, "must be a whole number from 0 to 100, but -1 was given"),
     ],
 )
 def test_what_has_no_places_is_refused(name, options, reason):
