@@ -62,6 +62,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--datasets", default="esol,clintox,tox21,planted")
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--epochs", type=int, default=40)
     parser.add_argument("--limit", type=int, default=1500, help="most molecules of a set")
     parser.add_argument("--with", dest="graph_features", help="features of whole graphs, such as descriptors")
@@ -72,7 +73,7 @@ def main() -> None:
         graphs = graphs_of(name, limit)
         found: dict[tuple[float, str], list[np.ndarray]] = {}
         shares: dict[float, list[float]] = {coverage: [] for coverage in COVERAGES}
-        for seed in range(seeds):
+        for seed in range(options.first_seed, options.first_seed + seeds):
             order = torch.randperm(len(graphs), generator=torch.Generator().manual_seed(seed))
             new, seen = order[: len(graphs) // 5].sort().values, order[len(graphs) // 5 :].sort().values
             features = {"graph_features": options.graph_features} if options.graph_features else {}

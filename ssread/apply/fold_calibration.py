@@ -16,8 +16,11 @@ from ssread.data.task_names import CLASSIFICATION, REGRESSION
 
 __all__ = ["calibration_of"]
 
-#: Intervals are made smaller by no more than this factor, and spreads of scores changed by no more.
-SMALLEST = 0.5
+#: Intervals are made smaller by no more than the first factor, spreads of scores changed by no more than the second.
+SMALLEST, LARGEST = 0.5, 5.0
+
+#: The quantiles whose distance is the spread of scores: a standard deviation would follow a few extreme ones.
+LOW, HIGH = 0.1, 0.9
 
 #: So many held-out graphs count half against what their errors show, and what their scores show, which vary less.
 FEW_ERRORS, FEW_SCORES = 20, 5
@@ -33,7 +36,7 @@ def calibration_of(
         folds: The test predictions of the cross-validation.
         held_out: What every final member predicts of the graphs that were held out of its training. Intervals of
             numbers become as much smaller as its errors are; scores of classes and labels are moved and stretched until
-            their mean and spread are its own.
+            their median and spread are its own.
     """
     targets, predicted = together(folds)
     row_of = {graph: row for row, graph in enumerate(np.concatenate([fold.ids for fold in folds]).tolist())}
@@ -67,7 +70,7 @@ def _shrinkage(before: np.ndarray, after: np.ndarray) -> list[float]:
 def _as_final(task: str, predicted: np.ndarray, rows: Sequence[int], final: np.ndarray) -> np.ndarray:
     """Returns probabilities as the final members would give them, [G, outputs].
 
-    The scores of every output get the mean and the standard deviation that those of ``final`` have, on the same graphs
+    The scores of every output get the median and the spread that those of ``final`` have, on the same graphs
     (``rows``); where these are few, less of the difference. Graphs whose probabilities are not finite stay as they are.
     """
     finite = np.isfinite(predicted[rows]).all(axis=1) & np.isfinite(final).all(axis=1)
@@ -75,11 +78,12 @@ def _as_final(task: str, predicted: np.ndarray, rows: Sequence[int], final: np.n
     if count == 0:
         return predicted
     scores, others = _scores(task, predicted.astype(np.float64)), _scores(task, final[finite])
-    before = scores[rows][finite]
+    (low, center, high), (new_low, new_center, new_high) = (
+        np.quantile(values, [LOW, 0.5, HIGH], axis=0) for values in (scores[rows][finite], others)
+    )
     weight = count / (count + FEW_SCORES)
-    ratio = np.clip(others.std(axis=0) / np.maximum(before.std(axis=0), 1e-6), SMALLEST, 1 / SMALLEST) ** weight
-    center = before.mean(axis=0)
-    moved = center + weight * (others.mean(axis=0) - center) + ratio * (scores - center)
+    ratio = np.clip((new_high - new_low) / np.maximum(high - low, 1e-6), 1 / LARGEST, LARGEST) ** weight
+    moved = center + weight * (new_center - center) + ratio * (scores - center)
     return softmax(moved, axis=1) if task == CLASSIFICATION else expit(moved)
 
 
