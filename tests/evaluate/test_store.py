@@ -26,12 +26,12 @@ def store(tmp_path: Path) -> Store:
         yield opened
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(results)
-def test_a_result_comes_back_as_it_was_added(store: Store, result: RunResult) -> None:
+def test_a_result_comes_back_as_it_was_added(tmp_path_factory: pytest.TempPathFactory, result: RunResult) -> None:
     key = key_of(result)
-    store.add(DATASET, result, TRAINING, "cpu")
-    assert_same(store.results([key])[key], result)
+    with Store(tmp_path_factory.mktemp("store") / "results.db") as store:
+        store.add(DATASET, result, TRAINING, "cpu")
+        assert_same(store.results([key])[key], result)
 
 
 def test_of_two_results_for_a_training_the_first_stays(store: Store) -> None:
