@@ -158,7 +158,7 @@ def test_the_keyboard_opens_a_graph_and_turns_to_the_next(browser, tmp_path):
         assert dialog.locator("svg circle").first.get_attribute("style") != before
         assert f"to {NASTY}" in dialog.locator("svg circle title").first.text_content()
         page.keyboard.press("Escape")
-        assert page.locator("dialog[open]").count() == 0
+        page.locator("dialog[open]").wait_for(state="detached")
         assert opened.errors == []
 
 
@@ -292,7 +292,7 @@ def test_the_dialog_keeps_the_focus_and_gives_it_back(browser, tmp_path):
         page.get_by_role("button", name="next graph").click()
         assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "next graph"
         page.keyboard.press("Escape")
-        assert thumb.evaluate("it => it === document.activeElement")
+        page.wait_for_function("it => it === document.activeElement", arg=thumb.element_handle())
         unnamed = "all => all.filter(it => !(it.innerText.trim() || it.ariaLabel || it.labels?.length)).length"
         assert page.locator("button, select, input").evaluate_all(unnamed) == 0
         assert opened.errors == []
