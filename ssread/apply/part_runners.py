@@ -1,7 +1,5 @@
 """Parts of a large input worked on by processes of this machine or of a Ray cluster, a few at a time."""
 
-import os
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -30,27 +28,10 @@ def run_parts(work: Work, tasks: Iterable[tuple[Any, ...]], workers: int | None,
 
 def _here(work: Work, tasks: Iterable[tuple[Any, ...]], workers: int | None) -> Iterator[int]:
     from joblib import cpu_count
-    from joblib.externals.loky import get_reusable_executor
 
-    count = workers or cpu_count()
-    executor = get_reusable_executor(max_workers=count, env={"OMP_NUM_THREADS": "1"})
-    pending: deque[Any] = deque()  # bounds the memory, however fast the workers are
-    try:
-        for task in tasks:
-            pending.append(executor.submit(_in_worker, work, os.getpid(), *task))
-            if len(pending) > 2 * count:
-                yield pending.popleft().result()
-        while pending:
-            yield pending.popleft().result()
-    finally:
-        executor.shutdown(kill_workers=bool(pending))
+    from ssread.common.workers import in_order
 
-
-def _in_worker(work: Work, parent: int, *task: Any) -> int:
-    from ssread.common.workers import as_worker
-
-    as_worker(parent)
-    return work(*task)
+    yield from in_order(work, tasks, workers or cpu_count())
 
 
 def _on_ray(work: Work, tasks: Iterable[tuple[Any, ...]], address: str) -> Iterator[int]:

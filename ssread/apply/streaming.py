@@ -1,7 +1,6 @@
 """Tables made of new graphs chunk by chunk, in this process or in several worker processes, on cores or on a GPU."""
 
 import os
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -12,13 +11,12 @@ from typing import Any
 import pyarrow
 import torch
 from joblib import cpu_count
-from joblib.externals.loky import get_reusable_executor
 
 from ssread.apply.chunks import Chunk, Rows, chunks_of
 from ssread.apply.output_tables import Part
 from ssread.apply.trained_model import TrainedModel
 from ssread.common.files import temporary_folder
-from ssread.common.workers import as_worker, one_thread
+from ssread.common.workers import in_order, one_thread
 from ssread.data.skipped import check_on_error, list_rows
 from ssread.errors import BadRowsError, InputError
 from ssread.evaluate.placement import check_placement
@@ -89,7 +87,7 @@ def _parts(
                 yield _make_part(trained, chunk, make_table)
         elif trained.device.type == "cpu":
             with _saved(model) as folder:
-                yield from _in_workers(_make_part_in_worker, ((folder, chunk, make_table) for chunk in every), count)
+                yield from in_order(_make_part_in_worker, ((folder, chunk, make_table) for chunk in every), count)
         else:
             with _saved(model) as folder:
                 yield from read_by_workers(trained, folder, every, make_table, count)
@@ -107,23 +105,8 @@ def read_by_workers(
         make_table: Makes the table of a chunk.
         workers: The number of worker processes.
     """
-    for rows in _in_workers(_read_in_worker, ((folder, chunk) for chunk in chunks), workers):
+    for rows in in_order(_read_in_worker, ((folder, chunk) for chunk in chunks), workers):
         yield Part(make_table(model, rows), rows.skipped)
-
-
-def _in_workers(work: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], count: int) -> Iterator[Any]:
-    """Yields what ``work(*task, parent)`` returns for every task, in order."""
-    executor = get_reusable_executor(max_workers=count, env={"OMP_NUM_THREADS": "1"})
-    pending: deque[Any] = deque()  # bounds the memory, however fast the workers are
-    try:
-        for task in tasks:
-            pending.append(executor.submit(work, *task, os.getpid()))
-            if len(pending) > 2 * count:
-                yield pending.popleft().result()
-        while pending:
-            yield pending.popleft().result()
-    finally:
-        executor.shutdown(kill_workers=bool(pending))
 
 
 def _device(device: str, few: bool, model: TrainedModel) -> str | torch.device:
@@ -156,13 +139,11 @@ def _make_part(model: TrainedModel, chunk: Chunk, make_table: MakeTable) -> Part
     return Part(make_table(model, rows), rows.skipped)
 
 
-def _read_in_worker(folder: Path, chunk: Chunk, parent: int) -> Rows:
-    as_worker(parent)
+def _read_in_worker(folder: Path, chunk: Chunk) -> Rows:
     return chunk.read(_loaded(folder).features)
 
 
-def _make_part_in_worker(folder: Path, chunk: Chunk, make_table: MakeTable, parent: int) -> Part:
-    as_worker(parent)
+def _make_part_in_worker(folder: Path, chunk: Chunk, make_table: MakeTable) -> Part:
     return _make_part(_loaded(folder), chunk, make_table)
 
 

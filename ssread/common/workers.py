@@ -6,7 +6,8 @@ import inspect
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from typing import Any
@@ -14,10 +15,10 @@ from typing import Any
 import psutil
 import torch
 from joblib import Parallel, parallel_config
-from joblib.externals.loky import process_executor, reusable_executor
+from joblib.externals.loky import get_reusable_executor, process_executor, reusable_executor
 from threadpoolctl import threadpool_limits
 
-__all__ = ["as_worker", "end_workers", "one_thread", "worker_pool"]
+__all__ = ["as_worker", "end_workers", "in_order", "one_thread", "worker_pool"]
 
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # from glibc's malloc.h
 
@@ -40,6 +41,21 @@ def worker_pool(workers: int) -> Iterator[Parallel]:
         yield Parallel(n_jobs=workers, return_as="generator_unordered", max_nbytes=None, **_watching())
 
 
+def in_order(work: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], workers: int) -> Iterator[Any]:
+    """Yields what ``work(*task)`` returns in worker processes, in the order of tasks; a few are under way at a time."""
+    executor = get_reusable_executor(max_workers=workers, env={"OMP_NUM_THREADS": "1"})
+    pending: deque[Any] = deque()  # bounds the memory, however fast the workers are
+    try:
+        for task in tasks:
+            pending.append(executor.submit(_in_worker, work, os.getpid(), *task))
+            if len(pending) > 2 * workers:
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()
+    finally:
+        executor.shutdown(kill_workers=bool(pending))
+
+
 def end_workers() -> None:
     """Ends the worker processes; the next pool starts new ones."""
     executor = reusable_executor._executor  # there is no public way to ask without starting one
@@ -60,6 +76,11 @@ def one_thread() -> Iterator[None]:
             yield
     finally:
         torch.set_num_threads(before)
+
+
+def _in_worker(work: Callable[..., Any], parent: int, *task: Any) -> Any:
+    as_worker(parent)
+    return work(*task)
 
 
 def _watching() -> dict[str, Any]:
