@@ -81,6 +81,7 @@ MAIN = "import sys\nfrom ssread.__main__ import main\nsys.argv[1:] = ['datasets'
 
 def test_ctrl_c_before_a_command_begins_shows_nothing():
     early = "import signal, time, typer.main\ndef early(_):\n    signal.raise_signal(signal.SIGINT); time.sleep(9)\n"
+    early += "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a script ignores it in the background
     program = f"{early}typer.main.get_command = early\n{MAIN}"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
