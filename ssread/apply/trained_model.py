@@ -211,7 +211,11 @@ class TrainedModel:
         path = folder / WEIGHTS
         if not path.is_file():
             raise InputError(f"{folder} has no {WEIGHTS}: the model is incomplete.")
-        if _sha256(path) != config.get("weights_sha256"):
+        try:
+            digest = _sha256(path)
+        except OSError as error:
+            raise InputError(f"{path} cannot be read: {error.strerror or error}.") from None
+        if digest != config.get("weights_sha256"):
             raise InputError(f"{path} does not match the checksum in {CONFIG}: copy the model again.")
         try:
             features = Features.from_dict(config["features"])

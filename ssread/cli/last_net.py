@@ -38,7 +38,7 @@ def end(error: Exception, debug: bool = False) -> typer.Exit:
         what = f"ssread met an error that it does not know ({type(error).__name__}); this is not your fault."
     try:
         where = f"Please send in {report(error)}, which says what happened"
-    except InputError:  # nothing can be written anywhere
+    except (InputError, OSError):  # nothing can be written anywhere, or there is no place for temporary files
         where = "No report could be written"
     typer.echo(f"Error: {what} {where}; --debug shows it.", err=True)
     return typer.Exit(UNFORESEEN)

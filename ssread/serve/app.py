@@ -17,6 +17,7 @@ from ssread.common.versions import VERSION
 from ssread.errors import InputError
 from ssread.serve.gate import Gate
 from ssread.serve.metrics import Metrics
+from ssread.serve.openapi import complete_schema
 from ssread.serve.pool import RefusedError, WorkerPool
 from ssread.serve.routes import make_routes
 from ssread.serve.settings import Limits
@@ -82,6 +83,7 @@ def make_app(
     )
     app.include_router(make_routes(models, limits, metrics))
     _add_page(app)
+    complete_schema(app, with_token=token is not None)
     app.add_exception_handler(RequestValidationError, _wrong_request)
     app.add_exception_handler(RefusedError, _refused)
     app.add_exception_handler(InputError, _wrong_input)

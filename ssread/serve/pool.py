@@ -84,9 +84,10 @@ class WorkerPool:
     async def start(self) -> None:
         """Starts the processes; returns when one of them is ready. A model that cannot be loaded raises an error."""
         starts = [asyncio.create_task(worker.start()) for worker in self._workers]
-        done, _ = await asyncio.wait(starts, return_when=asyncio.FIRST_COMPLETED)
-        for start in done:
-            start.result()
+        await asyncio.wait(starts, return_when=asyncio.FIRST_COMPLETED)
+        if not self.ready:
+            ended = await asyncio.gather(*starts, return_exceptions=True)  # the others load the same models
+            raise next(error for error in ended if error is not None)
         self._started = True
         self._tasks = [asyncio.create_task(self._serve(*pair)) for pair in zip(self._workers, starts, strict=True)]
 

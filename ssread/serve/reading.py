@@ -13,6 +13,7 @@ import pyarrow.parquet
 
 from ssread.apply.chunks import FilesChunk, MoleculeChunk, Rows
 from ssread.apply.features import Features
+from ssread.data.graph_features import own_columns
 from ssread.data.molecule_files import read_blocks
 from ssread.data.molecule_rows import Block, Columns, split_name
 from ssread.data.networks import from_networkx
@@ -51,11 +52,14 @@ def read_items(features: Features, kind: Kind, items: Sequence[Any], limits: Lim
             return _renamed(rows, paths[0].parent, [str(item.name) for item in items if isinstance(item, File)])
         (path,) = paths
         most = limits.explained if kind.what == "explain" else limits.molecules
+        name = next(item.name for item in items if isinstance(item, File))
         try:
-            return _table(features, kind, path, most)
+            block = _table(features, kind, path, most)
         except InputError as error:
-            name = next(item.name for item in items if isinstance(item, File))
             raise type(error)(str(error).replace(str(path), name)) from None
+    block = replace(block, path=Path(name))
+    _check_columns(features, block)
+    return MoleculeChunk(block, _options(features)).read(features)
 
 
 def refuse_large(rows: Rows, limits: Limits) -> tuple[Rows, frozenset[int]]:
@@ -77,24 +81,46 @@ def refuse_large(rows: Rows, limits: Limits) -> tuple[Rows, frozenset[int]]:
 
 
 def _molecules(features: Features, items: Sequence[Molecule]) -> Rows:
+    needed = own_columns(features.sources)
+    if needed:
+        raise InputError(f"SMILES alone are not enough for this model: {_send_columns(needed)}")
     ids = [item.id or split_name(item.smiles)[1] or str(item.number) for item in items]
     texts = [item.smiles for item in items]
     block = Block(Path("request"), "molecule", numbers=range(len(items)), smiles=texts, ids=ids)
     return MoleculeChunk(block, _options(features)).read(features)
 
 
-def _table(features: Features, kind: Kind, path: Path, most: int) -> Rows:
-    """All rows of a file of molecules, unless there are more than ``most``."""
+def _table(features: Features, kind: Kind, path: Path, most: int) -> Block:
+    """All rows of a file of molecules, unless there are more than ``most``; with the columns that the model needs."""
     if ending_of(path) == ".parquet":
         _check_parquet(path, most)
-    options = _options(features)
-    columns = Columns(kind.smiles or "smiles", None, kind.id, hydrogens=bool(options.get("hydrogens", False)))
+    columns = Columns(
+        kind.smiles or "smiles",
+        None,
+        kind.id,
+        hydrogens=bool(features.options.get("hydrogens", False)),
+        all=bool(own_columns(features.sources)),
+    )
     block = next(read_blocks(path, columns, most + 1))
     if len(block) > most:
         raise TooLargeError(f"{path} has more than {most} molecules; this server takes no more of them at once.")
     if not len(block):
         raise InputError(f"{path} has no molecules.")
-    return MoleculeChunk(block, options).read(features)
+    return block
+
+
+def _check_columns(features: Features, block: Block) -> None:
+    """Raises an error where a file lacks columns that the model needs."""
+    found = block.properties if block.inputs is None else block.inputs.column_names
+    missing = [name for name in own_columns(features.sources) if name not in found]
+    if missing:
+        raise InputError(f"{block.path} lacks what this model needs: {_send_columns(missing)}")
+
+
+def _send_columns(names: Sequence[str]) -> str:
+    listed = ", ".join(map(repr, names))
+    many = "s" if len(names) > 1 else ""
+    return f"send a file (.csv, .tsv, .parquet or .sdf) with the column{many} {listed}, which it was trained with."
 
 
 def _options(features: Features) -> dict[str, Any]:

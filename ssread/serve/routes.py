@@ -15,6 +15,7 @@ from ssread.errors import InputError
 from ssread.serve.jobs import Answer, Edit, File, Kind, Molecule, What
 from ssread.serve.metrics import Metrics
 from ssread.serve.model_info import model_info
+from ssread.serve.openapi import PARQUET
 from ssread.serve.pool import RefusedError, WorkerPool
 from ssread.serve.schemas import (
     Ask,
@@ -28,10 +29,9 @@ from ssread.serve.schemas import (
 )
 from ssread.serve.settings import Limits
 
-__all__ = ["PARQUET", "make_routes"]
+__all__ = ["make_routes"]
 
-#: The type of an answer as a Parquet file, to be asked for in the header Accept.
-JSON, PARQUET = "application/json", "application/vnd.apache.parquet"
+JSON = "application/json"
 
 TABLES, GRAPHS = ("csv", "tsv", "smi", "sdf", "parquet"), ("graphml", "json")
 
@@ -77,7 +77,9 @@ def make_routes(models: Mapping[str, Path], limits: Limits, metrics: Metrics) ->
         (answer,) = await _pool(request).submit(kind, [edit])
         return Response(b'{"model":%s,%s' % (json.dumps(model).encode(), answer.rows[0][1:]), media_type=JSON)
 
-    @router.post("/api/models/{model}/file/{what}", tags=["files"])
+    answers = Predictions | Embeddings | Explanations
+
+    @router.post("/api/models/{model}/file/{what}", tags=["files"], response_model=answers)
     async def file(
         request: Request,
         model: str,

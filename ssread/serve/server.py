@@ -1,5 +1,6 @@
 """``ssread serve``: the application behind uvicorn, until it is asked to end."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 from joblib import cpu_count
 
 from ssread.errors import InputError, missing_extra
-from ssread.serve.settings import Limits, check_address, is_loopback, name_models, token_for
+from ssread.serve.settings import TOKEN_VARIABLE, Limits, check_address, is_loopback, name_models, token_for
 
 __all__ = ["serve"]
 
@@ -40,6 +41,7 @@ def serve(
         import uvicorn
 
         from ssread.serve.app import make_app
+        from ssread.serve.connections import limited_connections
     except ImportError as error:
         raise missing_extra("FastAPI, uvicorn and prometheus-client", "serve", "Serving models") from error
     failures: list[InputError] = []
@@ -51,7 +53,8 @@ def serve(
             await super().startup(sockets)
             if self.started:
                 listening = self.servers[0].sockets[0].getsockname()[1]
-                print(f"Serving {', '.join(models)} at {address(host, listening, token)}", flush=True)
+                shown = "..." if TOKEN_VARIABLE in os.environ else token  # what was given stays out of logs
+                print(f"Serving {', '.join(models)} at {address(host, listening, shown)}", flush=True)
 
         def stop(self, error: InputError) -> None:
             failures.append(error)
@@ -64,6 +67,7 @@ def serve(
         app,
         host=host,
         port=port,
+        http=limited_connections(limits or Limits()),
         log_level="warning",
         access_log=False,
         server_header=False,

@@ -23,7 +23,7 @@ SHORTEST_TOKEN = 16
 
 @dataclass(frozen=True)
 class Limits:
-    """How much one request may ask for.
+    """How much one request may ask for, and how much may be asked at once.
 
     Attributes:
         body: Bytes of a request.
@@ -31,8 +31,9 @@ class Limits:
         explained: Of these, how many may be explained at once: each is also drawn.
         atoms: Atoms of a molecule, or nodes of another graph.
         characters: Characters of a SMILES.
-        seconds: The time until a request is answered, and that its body may take to arrive.
+        seconds: The time until a request is answered, and that its headers, and then its body, may take to arrive.
         waiting: Molecules that may wait for a worker, of all requests together.
+        connections: Connections that may be open at once; a process may usually open 1024 files.
     """
 
     body: float = 10_000_000
@@ -42,6 +43,7 @@ class Limits:
     characters: int = 5000
     seconds: float = 30.0
     waiting: int = 20_000
+    connections: int = 500
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():

@@ -62,12 +62,17 @@ def _answered(models: Mapping[str, Any], kind: Kind, items: Any, limits: Limits)
 
 def _warm_up(models: Mapping[str, Any]) -> None:
     """Imports everything that an answer needs, so that the first request does not wait for it."""
+    import pandas as pd
+
+    from ssread.data.graph_features import own_columns
     from ssread.serve import answers
-    from ssread.serve.jobs import Molecule
+    from ssread.serve.jobs import File
 
     for name, model in models.items():
+        columns = {"smiles": ["CCO"], **{column: [1.0] for column in own_columns(model.features.sources)}}
+        file = File("ethanol.csv", pd.DataFrame(columns).to_csv(index=False).encode())
         for what in ("predict", "embed", "explain"):
             try:
-                answers.answer(model, Kind(name, what), [Molecule("CCO")], Limits())
+                answers.answer(model, Kind(name, what, item="table"), [file], Limits())
             except InputError:  # a model of other graphs
                 continue

@@ -193,6 +193,15 @@ def test_whatever_is_not_a_whole_model_gets_a_sentence(saved, damage, sentence):
         TrainedModel.load(saved)
 
 
+def test_weights_that_may_not_be_read_get_a_sentence(saved, monkeypatch):
+    def refuse(*_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("ssread.apply.trained_model._sha256", refuse)  # root may read everything
+    with pytest.raises(InputError, match=r"model\.safetensors cannot be read: Permission denied\."):
+        TrainedModel.load(saved)
+
+
 def test_an_existing_folder_is_not_overwritten(saved):
     with pytest.raises(InputError, match="exists already"):
         untrained(graphs(12)).save(saved)

@@ -55,17 +55,35 @@ def test_debug_shows_the_traceback_wherever_it_stands(broken, tmp_path):
     assert not [*tmp_path.iterdir()]
 
 
-def test_where_nothing_can_be_written_the_report_is_where_temporary_files_are(broken, tmp_path, monkeypatch):
-    broken.append(KeyError("x"))
-    (tmp_path / "other").mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "other"))
+def work_in_a_folder_that_is_gone(tmp_path, monkeypatch):
     gone = tmp_path / "gone"
     gone.mkdir()
     monkeypatch.chdir(gone)
     gone.rmdir()
+
+
+def test_where_nothing_can_be_written_the_report_is_where_temporary_files_are(broken, tmp_path, monkeypatch):
+    broken.append(KeyError("x"))
+    (tmp_path / "other").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "other"))
+    work_in_a_folder_that_is_gone(tmp_path, monkeypatch)
     result = CliRunner().invoke(app, ["datasets"])
     assert result.exit_code == UNFORESEEN
     assert len([*(tmp_path / "other").iterdir()]) == 1
+
+
+def test_where_there_is_no_place_for_temporary_files_either_the_sentence_says_so(broken, tmp_path, monkeypatch):
+    broken.append(KeyError("x"))
+
+    def no_place():
+        raise FileNotFoundError(2, "No usable temporary directory found")
+
+    monkeypatch.setattr("tempfile.gettempdir", no_place)
+    work_in_a_folder_that_is_gone(tmp_path, monkeypatch)
+    result = CliRunner().invoke(app, ["datasets"])
+    assert result.exit_code == UNFORESEEN
+    assert "No report could be written; --debug shows it." in result.output
+    assert "Traceback" not in result.output
 
 
 def test_the_tests_do_not_hide_anything_in_the_net():

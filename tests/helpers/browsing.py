@@ -10,15 +10,15 @@ import pytest
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-if BROWSER is None:
-    pytest.skip("there is no Chromium here (apt install chromium)", allow_module_level=True)
 
 DESK, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 
 
 @contextmanager
 def launched() -> Iterator[Any]:
-    """Starts a browser."""
+    """Starts a browser, or skips the test that asks for it."""
+    if BROWSER is None:
+        pytest.skip("there is no Chromium here (apt install chromium)")
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
         yield browser

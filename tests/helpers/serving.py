@@ -8,16 +8,19 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
 import networkx as nx
+import pandas as pd
 
 from helpers.small_models import AROMATIC, SMILES, untrained
 from ssread.apply.calibration import Calibration
 from ssread.apply.features import Features
 from ssread.apply.reference import Reference
-from ssread.data import from_networkx, from_smiles
+from ssread.data import from_networkx, from_smiles, load
+from ssread.data.graph_features import with_graph_features
 
 ROOT = Path(__file__).parents[2]
 
@@ -46,6 +49,28 @@ def save_models(folder: Path) -> list[Path]:
     return [folder / "rings", folder / "graphs"]
 
 
+def save_model_with_columns(folder: Path) -> Path:
+    """A model that needs the column ``length`` of a file, as ``ssread train --with descriptors,length`` makes them."""
+    table = pd.DataFrame({"smiles": SMILES, "aromatic": AROMATIC, "length": [float(len(text)) for text in SMILES]})
+    table.to_csv(folder / "lengths.csv", index=False)
+    sources = ["descriptors", "length"]
+    data, _ = with_graph_features(load(folder / "lengths.csv", label="aromatic", keep=["length"]), sources)
+    model = untrained(data)
+    model.features = Features.of(data, {"graph_features": sources})
+    model.save(folder / "lengths")
+    return folder / "lengths"
+
+
+def save_model_of_labels(folder: Path) -> Path:
+    """A model of two labels with calibration, on molecules."""
+    rows = [(float("c" in smiles), float("N" in smiles)) for smiles in SMILES]
+    data = replace(from_smiles(SMILES, rows, task="multilabel"), target_names=("aromatic", "amine"))
+    model = untrained(data)
+    model.calibration = Calibration.fit("multilabel", data.y.numpy(), model.predictions(data).numpy())
+    model.save(folder / "labels")
+    return folder / "labels"
+
+
 def networks() -> list[nx.Graph]:
     """Rings and stars whose nodes have a type."""
     found = [make(size) for size in range(4, 12) for make in (nx.cycle_graph, nx.star_graph)]
@@ -57,8 +82,10 @@ def networks() -> list[nx.Graph]:
 class Server:
     """A running server."""
 
-    def __init__(self, process: subprocess.Popen, address: str, token: str | None):
-        self.process, self.address, self.token = process, address, token
+    def __init__(self, process: subprocess.Popen, said: str, token: str | None):
+        self.process, self.said = process, said
+        self.address = address = re.search(r"http://[^/]+", said)[0]
+        self.token = token = token or (said.strip().split("#token=")[1] if "#token=" in said else None)
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         self.client = httpx.Client(base_url=address, headers=headers, timeout=60)
 
@@ -76,10 +103,7 @@ def served(models: list[Path], *options: str, token: str | None = None) -> Itera
     command = [sys.executable, "-m", "ssread", "serve", *map(str, models), "--port", "0", "--workers", "1", *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         try:
-            line = process.stdout.readline()
-            address = re.search(r"http://[^/]+", line)[0]
-            token = token or (line.strip().split("#token=")[1] if "#token=" in line else None)
-            server = Server(process, address, token)
+            server = Server(process, process.stdout.readline(), token)
             for _ in range(600):
                 if server.client.get("/ready").status_code == 200:
                     break

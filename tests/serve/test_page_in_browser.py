@@ -142,3 +142,19 @@ def test_another_model_and_a_dropped_graph(page):
     assert page.locator(".picture > svg circle").count() == 2
     page.locator("#card summary").click()
     assert page.locator("#card h1").inner_text() == "Model card"
+
+
+def test_of_labels_the_sets_are_told_as_programs_get_them(page, server):
+    page.select_option("#model", "labels")
+    answers = {"1": "yes", "0": "no", "0; 1": "yes or no", "": "neither is likely enough"}
+    for smiles in (SMILES[0], "CCO", "C"):
+        (row,) = server.ask("predict", model="labels", smiles=smiles, coverage=0.9).json()["rows"]
+        show(page, smiles)
+        sync_api.expect(page.locator(".panel h2")).to_have_text(smiles)
+        told = page.locator(".panel > .note").inner_text()
+        start, _, groups = told.partition(": ")
+        assert start == "Answers that hold the truth about a label in 90 % of cases"
+        found = dict(group.removesuffix(")").split(" (") for group in groups.removesuffix(".").split("; "))
+        for name in ("aromatic", "amine"):
+            assert name in found[answers[row[f"set({name})"]]].split(", ")
+        assert sum(len(names.split(", ")) for names in found.values()) == 2

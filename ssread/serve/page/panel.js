@@ -32,12 +32,22 @@ function outputBars(prediction) {
   return [html("div.bars", {}, ...bars), setSentence(prediction)];
 }
 function setSentence(prediction) {
-  if (!isClasses || prediction.set === undefined) return null;
+  if (!isClasses) return labelSets(prediction);
+  if (prediction.set === undefined) return null;
   const names = prediction.set ? prediction.set.split("; ") : [];
   const raw = rawNames(prediction).map((name) => name.slice(2, -1));
   const spelt = names.map((name) => outputName(raw.indexOf(name)) ?? name);
   const rule = `Set that holds the true class in ${percent(COVERAGE)} of cases`;
   return html("p.note", {}, spelt.length ? `${rule}: { ${spelt.join(", ")} }.` : `${rule}: no class is likely enough.`);
+}
+// Of every label the answers that are likely enough; labels with the same ones stand together.
+const ANSWERS = [["1", "yes"], ["0", "no"], ["0; 1", "yes or no"], ["", "neither is likely enough"]];
+function labelSets(prediction) {
+  const said = ANSWERS.flatMap(([set, text]) => {
+    const names = outputs.map(([, name]) => name).filter((name) => prediction[`set(${name})`] === set);
+    return names.length ? [`${text} (${names.join(", ")})`] : [];
+  });
+  return said.length ? html("p.note", {}, `Answers that hold the truth about a label in ${percent(COVERAGE)} of cases: ${said.join("; ")}.`) : null;
 }
 function intervals(prediction) {
   const entries = outputs.map(([output, name]) => {

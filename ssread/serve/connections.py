@@ -1,0 +1,97 @@
+"""Connections to the server: how many may be open, and how long and large the headers of a request may be.
+
+uvicorn limits neither; what follows the headers is limited in :mod:`ssread.serve.gate`.
+"""
+
+import asyncio
+import http
+import json
+from typing import Any
+
+from ssread.serve.settings import Limits
+
+__all__ = ["limited_connections"]
+
+#: The most bytes of the headers of a request.
+HEADER_BYTES = 65_536
+
+
+def limited_connections(limits: Limits, base: Any = None) -> type[asyncio.Protocol]:
+    """uvicorn's protocol for HTTP with limits: what exceeds one gets a sentence, and the connection is closed.
+
+    Args:
+        limits: What the server takes.
+        base: The protocol; the one that uvicorn would choose by default.
+    """
+    if base is None:
+        from uvicorn.protocols.http.auto import AutoHTTPProtocol
+
+        base = AutoHTTPProtocol
+
+    class LimitedConnection(base):
+        """Waits for the headers of a request from its first byte on; for those of the first from the beginning."""
+
+        _timer: asyncio.TimerHandle | None = None
+        _bytes = 0
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            if len(self.connections) > limits.connections:
+                self._refuse(503, f"{limits.connections} connections are open already: try again in a few seconds.")
+            else:
+                self._wait()
+
+        def data_received(self, data: bytes) -> None:
+            if self.transport.is_closing():
+                return
+            super().data_received(data)
+            if self.cycle is not None and not self.cycle.response_complete:  # the headers are complete
+                self._stop_waiting()
+                return
+            if self._timer is None:
+                self._wait()
+            self._bytes += len(data)
+            if self._bytes > HEADER_BYTES + (limits.body if self._in_old_body else 0):
+                self._refuse(431, f"The headers of the request have more than {HEADER_BYTES} bytes: send fewer.")
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._stop_waiting()
+            super().connection_lost(exc)
+
+        def _wait(self) -> None:
+            self._timer = self.loop.call_later(limits.seconds, self._too_slow)
+
+        def _stop_waiting(self) -> None:
+            if self._timer is not None:
+                self._timer.cancel()
+            self._timer, self._bytes = None, 0
+
+        @property
+        def _in_old_body(self) -> bool:
+            """Whether the last request was answered before its body had arrived, so that the rest of it may follow."""
+            return self.cycle is not None and self.cycle.more_body
+
+        def _too_slow(self) -> None:
+            if self._in_old_body or not self._bytes:  # nothing was asked, so nothing is answered
+                self.transport.close()
+                return
+            self._refuse(408, f"The headers of the request did not arrive within {limits.seconds:g} seconds.")
+
+        def _refuse(self, status: int, sentence: str) -> None:
+            if not self.transport.is_closing():
+                self.transport.write(_answer(status, sentence))
+                self.transport.close()
+
+    return LimitedConnection
+
+
+def _answer(status: int, sentence: str) -> bytes:
+    body = json.dumps({"detail": sentence}).encode()
+    lines = [
+        f"HTTP/1.1 {status} {http.HTTPStatus(status).phrase}",
+        "content-type: application/json",
+        f"content-length: {len(body)}",
+        "connection: close",
+        *(["retry-after: 5"] if status == 503 else []),
+    ]
+    return "\r\n".join([*lines, "", ""]).encode() + body

@@ -1,0 +1,28 @@
+"""The process that serves: what it says when it starts, and when it cannot."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+from helpers.serving import ROOT, served
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("serve")]
+
+
+def test_a_token_that_was_given_is_not_printed(models):
+    with served(models[:1], "--host", "0.0.0.0", token="a-token-of-sixteen-signs") as server:
+        assert server.said.endswith("/#token=...\n")
+        assert server.client.get("/api/models").status_code == 200
+
+
+def test_a_model_that_workers_cannot_load_ends_it_with_one_sentence(models, tmp_path):
+    shutil.copytree(models[0], tmp_path / "broken")
+    (tmp_path / "broken" / "model.safetensors").write_bytes(b"nonsense")
+    command = [sys.executable, "-m", "ssread", "serve", str(tmp_path / "broken"), "--port", "0", "--workers", "2"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1, done.stderr
+    assert "does not match the checksum in config.json: copy the model again." in done.stderr
