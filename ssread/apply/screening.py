@@ -1,8 +1,8 @@
 """Predictions or vectors for libraries of molecules: files that outgrow a machine, in parts that survive a kill.
 
 The input is read here, a part of it at a time; a part is parsed, evaluated and written by one worker, on this machine
-or on a Ray cluster. A part has its name once it is complete, so a command that was killed does only what is missing,
-and a part that is done twice replaces itself.
+or on a Ray cluster. With a GPU, workers parse, and this process evaluates and writes. A part has its name once it is
+complete, so a command that was killed does only what is missing, and a part that is done twice replaces itself.
 """
 
 import csv
@@ -10,31 +10,35 @@ import glob
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import lru_cache
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pyarrow
 import pyarrow.compute
 import pyarrow.parquet
+from joblib import cpu_count
 
+from ssread.apply import chunks as reading
 from ssread.apply.checks import check_coverage
-from ssread.apply.chunks import MoleculeChunk
+from ssread.apply.chunks import Chunk, chunks_of
 from ssread.apply.embedding import embedding_table
 from ssread.apply.model_folder import CONFIG
 from ssread.apply.output_tables import RowsCallback
 from ssread.apply.part_runners import run_parts
 from ssread.apply.prediction import prediction_table
+from ssread.apply.streaming import MakeTable, choose_device, loaded, read_by_workers
 from ssread.apply.trained_model import TrainedModel
 from ssread.common.checking import parse_json, read_text
 from ssread.common.files import make_folder, replacing, write_json
-from ssread.data.molecule_files import read_blocks
-from ssread.data.molecule_rows import Block, Columns
+from ssread.common.workers import one_thread
 from ssread.data.sources import MOLECULE_ENDINGS, ending_of
 from ssread.errors import InputError
+from ssread.evaluate.placement import check_placement
 
 __all__ = ["MANIFEST", "Screened", "library_files", "screen"]
 
@@ -43,8 +47,8 @@ BAD_COLUMNS = ["file", "id", "smiles", "problem"]
 
 MANIFEST, SKIPPED, TOP = "manifest.json", "skipped.csv", "top.parquet"
 
-#: Rows that are read at once, and blocks of them in a part: about ten seconds of work.
-BLOCK_ROWS, PART_BLOCKS = 1000, 20
+#: Chunks of rows in a part: about ten seconds of work.
+PART_CHUNKS = 20
 
 
 class Screened(NamedTuple):
@@ -67,6 +71,21 @@ class _Job:
     contributions: bool
     top: int | None
     by: str | None
+
+    @property
+    def make_table(self) -> MakeTable:
+        """Makes the table of a chunk."""
+        if self.what == "embed":
+            return embedding_table
+        return partial(prediction_table, coverage=self.coverage, contributions=self.contributions)
+
+
+class _Task(NamedTuple):
+    """A part to be made: the name of the file that its rows are from, these rows, and where it is written."""
+
+    file: str
+    chunks: Sequence[Chunk]
+    path: Path
 
 
 def library_files(data: str | os.PathLike[str]) -> list[Path]:
@@ -96,6 +115,7 @@ def screen(
     smiles: str = "smiles",
     id: str | None = None,
     workers: int | None = None,
+    device: str = "auto",
     on: str = "here",
     progress: RowsCallback = None,
 ) -> Screened:
@@ -115,75 +135,99 @@ def screen(
         smiles: The column of the SMILES.
         id: The column of the ids.
         workers: Worker processes of this machine; one per core by default.
+        device: ``cpu``; ``cuda``: workers read rows, this process evaluates the model on the GPU; or ``auto``: the GPU,
+            if there is one. A cluster computes on cores.
         on: ``here``, or a Ray cluster: ``ray`` or ``ray://host:port``; its nodes must see the folders.
         progress: Callback, called with the number of rows done.
     """
+    check_placement(device, workers, on)
+    if on != "here" and device not in ("auto", "cpu"):
+        raise InputError(f"A Ray cluster screens on cores: leave --device {device} out, or --on {on}.")
     folder, files = Path(out), library_files(data)
     trained = TrainedModel.load(model)
+    trained = trained.on(choose_device(device if on == "here" else "cpu", trained))
     check_coverage(coverage, calibrated=trained.calibration is not None)
     job = _Job(Path(model).resolve(), what, coverage, contributions, top, by)
     make_folder(folder)
     _begin(folder, job, files, smiles, id)
-    hydrogens = bool(trained.features.options.get("hydrogens", False))
-    columns = Columns(smiles, None, id, hydrogens, all=what == "predict")
     found = rows = 0
 
-    def tasks() -> Iterator[tuple[Any, ...]]:
+    def tasks() -> Iterator[_Task]:
         nonlocal found, rows
-        for number, blocks in enumerate(_parts(files, columns)):
+        for number, (file, chunks) in enumerate(_parts(files, trained, smiles, id)):
             path = folder.resolve() / f"part-{number:06d}.parquet"
             if path.is_file():  # complete, since it has its name
                 found += 1
-                rows += sum(map(len, blocks))
+                rows += sum(map(len, chunks))
                 continue
-            yield job, blocks, path
+            yield _Task(file, chunks, path)
 
-    for done in run_parts(write_part, tasks(), workers, on):
+    if _evaluates_here(trained):
+        counts = _write_here(trained, job, tasks(), workers or cpu_count())
+    else:
+        counts = run_parts(write_part, ((job, task) for task in tasks()), workers, on)
+    for done in counts:
         rows += done
         if progress is not None:
             progress(rows)
     return _finish(folder, job, found)
 
 
-def _parts(files: Sequence[Path], columns: Columns) -> Iterator[list[Block]]:
+def _parts(
+    files: Sequence[Path], model: TrainedModel, smiles: str, id: str | None
+) -> Iterator[tuple[str, list[Chunk]]]:
     """The rows of all files in order, a part at a time; a part is of one file."""
     for path in files:
-        blocks = read_blocks(path, columns, BLOCK_ROWS)
-        while some := list(islice(blocks, PART_BLOCKS)):
-            yield some
+        chunks = chunks_of(model.features, path, smiles=smiles, id=id)
+        while some := list(islice(chunks, PART_CHUNKS)):
+            yield path.name, some
 
 
-def write_part(job: _Job, blocks: Sequence[Block], path: Path) -> int:
+def write_part(job: _Job, task: _Task) -> int:
     """Parses, evaluates and writes one part; returns the number of its rows. Runs in a worker."""
     import torch
 
     torch.set_num_threads(1)
-    model = _loaded(job.model)
-    options = {name: value for name, value in model.features.options.items() if name in ("features", "hydrogens")}
-    tables, count = [], 0
-    for block in blocks:
-        rows = MoleculeChunk(block, options).read(model.features)
-        if job.what == "embed":
-            table = embedding_table(model, rows)
-        else:
-            table = prediction_table(model, rows, job.coverage, job.contributions)
-        file = pyarrow.array([block.path.name] * len(rows.ids), pyarrow.string())
-        tables.append(table.add_column(0, "file", file))
-        count += len(rows.ids)
+    model = loaded(job.model)
+    return _write(job, task, [job.make_table(model, chunk.read(model.features)) for chunk in task.chunks])
+
+
+def _evaluates_here(model: TrainedModel) -> bool:
+    """Whether this process evaluates the model, and workers only parse."""
+    return model.device.type != "cpu"
+
+
+def _write_here(model: TrainedModel, job: _Job, tasks: Iterable[_Task], workers: int) -> Iterator[int]:
+    """Writes the parts one after another, and yields the numbers of their rows: worker processes read the rows."""
+    under_way: deque[_Task] = deque()
+
+    def chunks() -> Iterator[Chunk]:
+        for task in tasks:
+            under_way.append(task)
+            yield from task.chunks
+
+    tables: list[pyarrow.Table] = []
+    with one_thread():
+        for part in read_by_workers(model, job.model, chunks(), job.make_table, workers):
+            tables.append(part.table)
+            if len(tables) == len(under_way[0].chunks):
+                yield _write(job, under_way.popleft(), tables)
+                tables = []
+
+
+def _write(job: _Job, task: _Task, tables: Sequence[pyarrow.Table]) -> int:
+    """Writes the tables of a part; returns the number of its rows."""
     whole = pyarrow.concat_tables(tables)
+    count = len(whole)
+    whole = whole.add_column(0, "file", pyarrow.array([task.file] * count, pyarrow.string()))
     problems = whole.column("problem")
     bad = whole.filter(pyarrow.compute.is_valid(problems)).select(BAD_COLUMNS)
     if job.top is not None:
         whole = _best(whole.filter(pyarrow.compute.is_null(problems)), job.top, _score_column(whole, job.by))
     about = {b"ssread": json.dumps({"rows": count, "bad": bad.to_pylist()}).encode()}
-    with replacing(path) as new:
+    with replacing(task.path) as new:
         pyarrow.parquet.write_table(whole.replace_schema_metadata(about), new, compression="zstd")
     return count
-
-
-@lru_cache(maxsize=1)
-def _loaded(folder: Path) -> TrainedModel:
-    return TrainedModel.load(folder)
 
 
 def _score_column(table: pyarrow.Table, by: str | None) -> str:
@@ -206,7 +250,8 @@ def _begin(folder: Path, job: _Job, files: Sequence[Path], smiles: str, id: str 
     """Writes what is done here, or compares it with what an earlier call began."""
     digest = hashlib.sha256((job.model / CONFIG).read_bytes()).hexdigest()
     inputs = [{"file": str(path.resolve()), "bytes": path.stat().st_size} for path in files]
-    options = {**asdict(job), "model": digest, "smiles": smiles, "id": id, "rows_of_a_part": BLOCK_ROWS * PART_BLOCKS}
+    rows = reading.CHUNK_ROWS * PART_CHUNKS
+    options = {**asdict(job), "model": digest, "smiles": smiles, "id": id, "rows_of_a_part": rows}
     wanted = {"options": options, "inputs": inputs}
     path = folder / MANIFEST
     if not path.is_file():

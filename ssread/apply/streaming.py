@@ -21,7 +21,7 @@ from ssread.data.skipped import check_on_error, list_rows
 from ssread.errors import BadRowsError, InputError
 from ssread.evaluate.placement import check_placement
 
-__all__ = ["MakeTable", "Model", "as_model", "read_by_workers", "stream"]
+__all__ = ["MakeTable", "Model", "as_model", "choose_device", "loaded", "read_by_workers", "stream"]
 
 #: Makes a table with a row for every row of a chunk.
 MakeTable = Callable[[TrainedModel, Rows], pyarrow.Table]
@@ -79,7 +79,7 @@ def _parts(
     chunks = chunks_of(trained.features, data, keep_columns=keep_columns, **options)
     first = list(islice(chunks, FEW_CHUNKS + 1))
     few, count = len(first) <= FEW_CHUNKS, workers or cpu_count()
-    trained = trained.on(_device(device, few, trained))
+    trained = trained.on(choose_device(device, trained, few))
     every = chain(first, chunks)
     with one_thread():
         if few or count == 1:
@@ -109,8 +109,14 @@ def read_by_workers(
         yield Part(make_table(model, rows), rows.skipped)
 
 
-def _device(device: str, few: bool, model: TrainedModel) -> str | torch.device:
-    """Where a model computes; a few rows are done before a GPU is ready."""
+def choose_device(device: str, model: TrainedModel, few: bool = False) -> str | torch.device:
+    """Where a model computes.
+
+    Args:
+        device: ``auto``, ``cpu`` or a GPU.
+        model: The model.
+        few: Whether its rows are few: these are done before a GPU is ready.
+    """
     if device == "auto":
         return model.device if few or not torch.cuda.is_available() else "cuda"
     if device != "cpu" and not torch.cuda.is_available():
@@ -140,13 +146,14 @@ def _make_part(model: TrainedModel, chunk: Chunk, make_table: MakeTable) -> Part
 
 
 def _read_in_worker(folder: Path, chunk: Chunk) -> Rows:
-    return chunk.read(_loaded(folder).features)
+    return chunk.read(loaded(folder).features)
 
 
 def _make_part_in_worker(folder: Path, chunk: Chunk, make_table: MakeTable) -> Part:
-    return _make_part(_loaded(folder), chunk, make_table)
+    return _make_part(loaded(folder), chunk, make_table)
 
 
 @lru_cache(maxsize=1)
-def _loaded(folder: Path) -> TrainedModel:
+def loaded(folder: Path) -> TrainedModel:
+    """The model of a folder, in a worker process, which loads it once."""
     return TrainedModel.load(folder)

@@ -303,14 +303,12 @@ def _screen(
     from ssread.evaluate.placement import check_placement
 
     check_placement(device, workers, on)
-    if device not in ("auto", "cpu"):
-        raise InputError(f"A folder of parts is written by cores: leave --device {device} out, or write a file.")
     check_coverage(more.get("coverage"), calibrated=read_config(model).get("calibration") is not None)
     from ssread.apply.screening import screen
 
     with _rows("done") as progress:
         options = _given(smiles=smiles, id=id, **more)
-        done = screen(model, data, out, what=what, workers=workers, on=on, progress=progress, **options)
+        done = screen(model, data, out, what=what, workers=workers, device=device, on=on, progress=progress, **options)
     found = f", {done.found} of them found from before" if done.found else ""
     typer.echo(f"Wrote {done.folder}: {done.rows} rows in {done.parts} parts{found}; see manifest.json.")
     if done.problems:

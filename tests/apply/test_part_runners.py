@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from helpers.small_models import AROMATIC, SMILES, untrained
 
-from ssread.apply import predict, screening
+from ssread.apply import chunks, predict, screening
 from ssread.apply.screening import screen
 from ssread.data import from_smiles
 from ssread.evaluate.ray_runner import import_ray
@@ -43,8 +43,8 @@ def cluster():
 @pytest.fixture
 def library(tmp_path, monkeypatch):
     """A function that writes a model and a library of so many rows."""
-    monkeypatch.setattr(screening, "BLOCK_ROWS", 500)
-    monkeypatch.setattr(screening, "PART_BLOCKS", 4)
+    monkeypatch.setattr(chunks, "CHUNK_ROWS", 500)
+    monkeypatch.setattr(screening, "PART_CHUNKS", 4)
 
     def write(rows):
         untrained(from_smiles(SMILES, AROMATIC)).save(tmp_path / "model")

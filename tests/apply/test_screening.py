@@ -11,13 +11,16 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import torch
 from helpers.small_models import AROMATIC, SMILES, untrained
 from typer.testing import CliRunner
 
-from ssread.apply import predict, screening
+from ssread.apply import chunks, embed, predict, screening
+from ssread.apply.features import Features
 from ssread.apply.screening import library_files, screen
 from ssread.cli import app
-from ssread.data import from_smiles
+from ssread.data import from_smiles, load
+from ssread.data.graph_features import with_graph_features
 from ssread.errors import InputError
 
 pytest.importorskip("rdkit")
@@ -45,8 +48,8 @@ def library(tmp_path):
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch):
-    monkeypatch.setattr(screening, "BLOCK_ROWS", 4)
-    monkeypatch.setattr(screening, "PART_BLOCKS", 2)
+    monkeypatch.setattr(chunks, "CHUNK_ROWS", 4)
+    monkeypatch.setattr(screening, "PART_CHUNKS", 2)
 
 
 @pytest.fixture
@@ -134,6 +137,13 @@ def test_options_of_a_file_hold_for_a_folder_or_are_refused(model, library, tmp_
     assert not (tmp_path / "other").exists()
 
 
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_no_gpu_is_a_sentence_and_leaves_no_folder(model, library, tmp_path):
+    with pytest.raises(InputError, match="There is no GPU that torch can use for --device cuda; use cpu"):
+        screen(model, library, tmp_path / "out", device="cuda")
+    assert not (tmp_path / "out").exists()
+
+
 def test_files_are_found_by_folder_and_pattern(library, tmp_path):
     assert [path.name for path in library_files(library)] == ["a.csv", "b.smi.gz", "c.parquet"]
     assert [path.name for path in library_files(f"{library}/**/*.csv")] == ["a.csv"]
@@ -143,13 +153,54 @@ def test_files_are_found_by_folder_and_pattern(library, tmp_path):
             library_files(wrong)
 
 
+@pytest.mark.usefixtures("in_this_process")
+def test_columns_that_a_model_needs_are_read(library, tmp_path):
+    """Those that ``ssread train --with COLUMN`` has put beside the structure."""
+    table = pd.DataFrame({"smiles": SMILES, "aromatic": AROMATIC, "length": [float(len(text)) for text in SMILES]})
+    table.to_csv(tmp_path / "new.csv", index=False)
+    data, _ = with_graph_features(load(tmp_path / "new.csv", label="aromatic", keep=["length"]), ["length"])
+    taking_lengths = untrained(data)
+    taking_lengths.features = Features.of(data, {"graph_features": "length"})
+    taking_lengths.save(tmp_path / "with_lengths")
+    for what, alone in (("predict", predict), ("embed", embed)):
+        done = screen(tmp_path / "with_lengths", tmp_path / "new.csv", tmp_path / what, what=what)
+        assert (done.rows, done.problems) == (32, 0)
+        expected = alone(tmp_path / "with_lengths", tmp_path / "new.csv")
+        name = "p(yes)" if what == "predict" else "v0"
+        first = expected[name] if what == "predict" else expected[:, 0]
+        assert together(tmp_path / what)[name].tolist() == pytest.approx(list(first), abs=1e-6)
+    with pytest.raises(InputError, match=r"c\.parquet has no columns 'length'"):
+        screen(tmp_path / "with_lengths", library / "deep" / "c.parquet", tmp_path / "other")
+
+
 @pytest.mark.slow
-def test_killed_in_the_middle_it_goes_on_and_no_row_is_lost_or_doubled(model, tmp_path):
+@pytest.mark.usefixtures("in_this_process")
+def test_where_this_process_evaluates_the_parts_are_the_same(model, library, device, tmp_path, monkeypatch):
+    """As with a GPU: worker processes read the rows, this process evaluates the model and writes."""
+    screen(model, library, tmp_path / "by_cores", device="cpu")
+    monkeypatch.setattr(screening, "_evaluates_here", lambda _: True)
+    out, seen = tmp_path / "out", []
+    first = screen(model, library, out, device=device, workers=2, progress=seen.append)
+    assert (first.rows, first.problems, first.found, seen[-1]) == (75, 2, 0, 75)
+    assert seen == sorted(seen)
+    for number in (0, 4, first.parts - 1):
+        (out / f"part-{number:06d}.parquet").unlink()
+    again = screen(model, library, out, device=device, workers=2)
+    assert (again.rows, again.found) == (75, first.parts - 3)
+    pd.testing.assert_frame_equal(together(out), together(tmp_path / "by_cores"), atol=1e-4)
+    names = [path.name for path in sorted(out.iterdir())]
+    assert names == [path.name for path in sorted((tmp_path / "by_cores").iterdir())]
+    assert (out / "skipped.csv").read_text() == (tmp_path / "by_cores" / "skipped.csv").read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("here", [False, True], ids=["by workers", "by this process, as with a GPU"])
+def test_killed_in_the_middle_it_goes_on_and_no_row_is_lost_or_doubled(model, here, tmp_path):
     (tmp_path / "many.smi").write_text("".join(f"{SMILES[n % 32]} m{n}\n" for n in range(20_000)))
     out = tmp_path / "out"
-    small = "screening.BLOCK_ROWS, screening.PART_BLOCKS = 200, 5"
+    small = f"chunks.CHUNK_ROWS, screening.PART_CHUNKS = 200, 5; screening._evaluates_here = lambda _: {here}"
     call = f"print(screening.screen({str(model)!r}, {str(tmp_path / 'many.smi')!r}, {str(out)!r}, workers=2))"
-    command = [sys.executable, "-c", f"from ssread.apply import screening; {small}; {call}"]
+    command = [sys.executable, "-c", f"from ssread.apply import chunks, screening; {small}; {call}"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(command, env=environment, start_new_session=True) as process:
         while not list(out.glob("part-*.parquet")) and process.poll() is None:

@@ -164,15 +164,20 @@ def test_interrupted_it_says_how_to_go_on(tmp_path, heeding_ctrl_c):
 
 
 @pytest.mark.parametrize(
-    ("out", "device", "sentence"),
+    ("words", "sentence"),
     [
-        ("parts", "cuda", "A folder of parts is written by cores: leave --device cuda out, or write a file."),
-        ("out.csv", "tpu", "There is no device 'tpu'. Choose auto, cpu or cuda."),
+        (["-o", "out.csv", "--device", "tpu"], "There is no device 'tpu'. Choose auto, cpu or cuda."),
+        (["-o", "parts", "--device", "tpu"], "There is no device 'tpu'. Choose auto, cpu or cuda."),
+        (
+            ["-o", "parts", "--device", "cuda", "--on", "ray"],
+            "A Ray cluster screens on cores: leave --device cuda out, or --on ray.",
+        ),
     ],
 )
-def test_devices_that_cannot_be_get_a_sentence(tmp_path, out, device, sentence):
+def test_devices_that_cannot_be_get_a_sentence(tmp_path, words, sentence, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     untrained(for_task("classification", 12)).save(tmp_path / "model")
     for command in ("predict", "embed"):
-        code, output = run(command, tmp_path / "model", "none.smi", "-o", tmp_path / out, "--device", device)
+        code, output = run(command, tmp_path / "model", "none.smi", *words)
         assert code == 1
         assert sentence in " ".join(output.split())
