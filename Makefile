@@ -12,7 +12,7 @@ test slow coverage oldest: export OMP_NUM_THREADS := 1
 help:  ## show what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/make \1	\2/' | expand -t 14
 
-run: $(READY)  ## the main job: does SSRead help a GCN on MUTAG? (10 folds, one seed, about a minute and a half)
+run: $(READY)  ## the main job: does SSRead help a GCN on MUTAG? (10 folds, one seed, about a minute)
 	$(BIN)/ssread compare MUTAG --seeds 1 --positions 4 --dropout 0
 
 test: $(READY)  ## the tests, all but the slow ones

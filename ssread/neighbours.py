@@ -51,7 +51,7 @@ class Neighbours:
 
             return sum_messages(values, self.entering, self.leaving, weight=weight)
         if segment.is_concrete(values, weight, self.source) and values.dtype in (torch.float32, torch.float64):
-            total = _apply(_BagSum, values, weight, self)
+            total = segment.apply(_BagSum, values, weight, self)
             if total is not None:
                 return total
         messages = segment.take(values, self.source)
@@ -84,7 +84,11 @@ class Neighbours:
         """
         given = (x, shift, scale, root, factor, features, table)
         if segment.is_concrete(*given, self.source) and x.dtype in (torch.float32, torch.float64):
-            total = _apply(_BagMessages, *given, self) if features is None or self._edges_by_bags(features) else None
+            total = None
+            if features is None:
+                total = segment.apply(_BagMessages, *given[:5], self)
+            elif mask is None and not features.requires_grad and (compiled := kernels.compiled_messages()) is not None:
+                total = segment.apply(compiled.Messages, *given, self.entering, self.leaving)
             if total is not None:
                 return total
         # The other root of an edge's weight is the same for all edges of a node.
@@ -97,10 +101,6 @@ class Neighbours:
         if mask is not None:
             total = total * mask  # thousands of padding edges are loops on one node, which would overflow
         return with_own(total, x, scale, root, factor)
-
-    def _edges_by_bags(self, features: Tensor) -> bool:
-        """Whether edges can be added up by bags: their own ends are known, and their features need no gradient."""
-        return not self.symmetric and self._needless is None and not features.requires_grad
 
     @property
     def inverse_root_degree(self) -> Tensor:
@@ -138,19 +138,6 @@ def with_own(total: Tensor, x: Tensor, scale: Tensor | None, root: Tensor | None
     return total if factor is None else total + factor * x
 
 
-def _apply(function: type[torch.autograd.Function], *arguments: Any) -> Tensor | None:
-    """Applies one of the functions below; returns None inside a ``torch.func`` transform of other tensors.
-
-    There torch accepts only functions with a separate ``setup_context``. Those take four times as long to call.
-    """
-    try:
-        return function.apply(*arguments)
-    except RuntimeError as error:
-        if "setup_context" not in str(error):
-            raise
-        return None
-
-
 class _BagSum(torch.autograd.Function):
     """One ``embedding_bag`` forward, one with the transposed matrix backward."""
 
@@ -166,7 +153,7 @@ class _BagSum(torch.autograd.Function):
 
 
 class _BagMessages(torch.autograd.Function):
-    """:meth:`Neighbours.messages` in as few passes over the node vectors as possible; keeps no tensor twice."""
+    """:meth:`Neighbours.messages` without edge features in few passes over the node vectors; keeps no tensor twice."""
 
     @staticmethod
     def forward(
@@ -176,17 +163,11 @@ class _BagMessages(torch.autograd.Function):
         scale: Tensor | None,
         root: Tensor | None,
         factor: Tensor | None,
-        features: Tensor | None,
-        table: Tensor | None,
         to: Neighbours,
     ) -> Tensor:
         weight = None if scale is None else scale.index_select(0, to.source)
-        if features is None or table is None:  # a message depends on the node that it leaves alone
-            sent = (x + shift).relu_()
-            total = to.entering.sum(sent, weight)
-        else:
-            sent = torch.addmm(shift, features, table).add_(x.index_select(0, to.source)).relu_()
-            total = to.entering.sum_edges(sent, weight)
+        sent = (x + shift).relu_()  # without edge features, a message depends on the node that it leaves alone
+        total = to.entering.sum(sent, weight)
         scale = None if scale is None else scale.unsqueeze(-1)
         own = None
         if scale is not None:
@@ -196,26 +177,19 @@ class _BagMessages(torch.autograd.Function):
             total = total.add_(own) if scale is None else total.addcmul_(own, scale.square())
         if factor is not None:
             total.add_(x, alpha=float(factor))
-        ctx.save_for_backward(sent, own, weight, scale, None if factor is None else x, factor, features)
+        ctx.save_for_backward(sent, own, weight, scale, None if factor is None else x, factor)
         ctx.to = to
         return total
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        sent, own, weight, scale, x, factor, features = ctx.saved_tensors
+        sent, own, weight, scale, x, factor = ctx.saved_tensors
         grad = grad.contiguous()
         scaled = grad if scale is None else grad * scale
-        grad_table, grad_root, grad_factor = None, None, None
-        if features is None:
-            grad_x = _before_relu(ctx.to.leaving.sum(scaled, weight), sent)
-            grad_shift = grad_x.sum(dim=0)
-        else:
-            received = scaled.index_select(0, ctx.to.target)
-            received = received if weight is None else received.mul_(weight.unsqueeze(-1))
-            through = _before_relu(received, sent)
-            grad_x = ctx.to.leaving.sum_edges(through, None)
-            grad_shift, grad_table = through.sum(dim=0), features.T @ through
+        grad_root, grad_factor = None, None
+        grad_x = _before_relu(ctx.to.leaving.sum(scaled, weight), sent)
+        grad_shift = grad_x.sum(dim=0)
         if own is not None:
             through = _before_relu(scaled if scale is None else scaled.mul_(scale), own)
             grad_root = through.sum(dim=0)
@@ -223,7 +197,7 @@ class _BagMessages(torch.autograd.Function):
         if factor is not None:
             grad_factor = torch.dot(grad.view(-1), x.reshape(-1)).view(factor.shape)
             grad_x.add_(grad, alpha=float(factor))
-        return grad_x, grad_shift, None, grad_root, grad_factor, None, grad_table, None
+        return grad_x, grad_shift, None, grad_root, grad_factor, None
 
 
 def _before_relu(grad: Tensor, after: Tensor) -> Tensor:

@@ -46,14 +46,6 @@ class SortedEdges(NamedTuple):
         """Adds up the values at the other ends of every node's edges, [N, d], by ``embedding_bag``."""
         if weight is not None and self.order is not None:
             weight = weight.index_select(0, self.order)
-        return self._add_up(self.other, values, weight)
-
-    def sum_edges(self, values: Tensor, weight: Tensor | None) -> Tensor:
-        """Adds up the values [E, d] of every node's edges, [N, d]; values and weights as before sorting."""
-        order = torch.arange(len(self.other)) if self.order is None else self.order
-        return self._add_up(order, values, weight if self.order is None or weight is None else weight[order])
-
-    def _add_up(self, rows: Tensor, values: Tensor, weight: Tensor | None) -> Tensor:
         return F.embedding_bag(
-            rows, values, self.start, mode="sum", per_sample_weights=weight, include_last_offset=True
+            self.other, values, self.start, mode="sum", per_sample_weights=weight, include_last_offset=True
         )

@@ -3,6 +3,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ssread import kernels
 from ssread.neighbours import Neighbours
 
 graphs = st.tuples(st.integers(1, 7), st.integers(0, 20), st.booleans(), st.booleans(), st.integers(0, 2**31))
@@ -81,6 +82,27 @@ def test_messages_and_their_gradients_are_those_of_plain_code(graph, scaled, own
         torch.autograd.grad(ours, learning, upstream), torch.autograd.grad(expected, learning, upstream), strict=True
     ):
         torch.testing.assert_close(one, other)
+
+
+def messages_with_features(dtype: torch.dtype = torch.float32) -> tuple[torch.Tensor, list[torch.Tensor]]:
+    """The messages of a graph whose edges have features, and the gradients of all that learns."""
+    neighbours, x, _ = draw((6, 20, False, False, 1))
+    generator = torch.Generator().manual_seed(2)
+    shapes = {"shift": (3,), "root": (3,), "features": (20, 2), "table": (2, 3)}
+    drawn = {name: torch.randn(*shape, generator=generator).to(dtype) for name, shape in shapes.items()}
+    learning = [x.detach().to(dtype), drawn["shift"], drawn["root"], drawn["table"]]
+    x, shift, root, table = (tensor.requires_grad_() for tensor in learning)
+    scale = neighbours.inverse_root_degree.to(dtype)
+    total = neighbours.messages(x, shift, scale, root, None, drawn["features"], table)
+    return total.detach(), list(torch.autograd.grad(total.square().sum(), learning))
+
+
+def test_edges_with_features_without_numba(monkeypatch):
+    compiled, gradients = messages_with_features()
+    monkeypatch.setattr(kernels, "compiled_messages", lambda: None)
+    plain, expected = messages_with_features()
+    torch.testing.assert_close(compiled, plain)
+    torch.testing.assert_close(gradients, expected)
 
 
 def test_works_inside_a_transform_of_other_tensors():

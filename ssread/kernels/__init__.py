@@ -1,19 +1,22 @@
-"""Fused GPU kernels, one file per idea. Where they cannot run, the callers fall back to plain torch code.
+"""Fused kernels, one file per idea. Where they cannot run, the callers fall back to plain torch code.
 
-Every operation is an ``autograd.Function`` over a stack of R models, ``[R, N, d]``, with a rule for
-``torch.func.vmap``. Model code calls it for one model; vmapped over a stack of models it is still a single launch. No
-kernel uses atomics, so the same input gives bitwise the same output.
+``cpu_messages`` and ``cpu_products`` are for one model on a CPU, the others for a GPU. There every operation is an
+``autograd.Function`` over a stack of R models, ``[R, N, d]``, with a rule for ``torch.func.vmap``. Model code calls it
+for one model; vmapped over a stack of models it is still a single launch. No kernel uses atomics, so the same input
+gives bitwise the same output.
 
-With ``TRITON_INTERPRET=1`` set, they run on a CPU, slowly. The tests do so on machines without a GPU.
+With ``TRITON_INTERPRET=1`` set, those run on a CPU, slowly. The tests do so on machines without a GPU.
 """
 
 from functools import lru_cache
+from importlib import import_module
 from importlib.util import find_spec
+from types import ModuleType
 
 import torch
 from torch import Tensor
 
-__all__ = ["MAX_CHANNELS", "give_up", "missing", "usable"]
+__all__ = ["MAX_CHANNELS", "compiled_messages", "give_up", "missing", "usable"]
 
 #: Wider node vectors would not fit into the registers of a multiprocessor.
 MAX_CHANNELS = 512
@@ -52,3 +55,12 @@ def missing() -> str | None:
     if major < 8:
         return f"{torch.cuda.get_device_name()} (compute capability {major}.{minor}) is older than Ampere (8.0)"
     return None
+
+
+@lru_cache(maxsize=1)
+def compiled_messages() -> ModuleType | None:
+    """Returns :mod:`ssread.kernels.cpu_messages`; None without Numba, or with one that does not fit this NumPy."""
+    try:
+        return import_module("ssread.kernels.cpu_messages")
+    except ImportError:
+        return None

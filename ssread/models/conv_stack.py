@@ -45,10 +45,11 @@ class Stack(Encoder):
 
     def encode(self, graphs: Graphs) -> Encoding:
         """Returns the node vectors of checked graphs."""
-        h, outputs = self.node_encoder(graphs.x), []
+        h, outputs = graphs.x, []
         for layer, (conv, norm) in enumerate(zip(self.convs, self.norms, strict=True), start=1):
             last = layer == len(self.convs)
             dropout = None if last and not self.last_dropout else self.dropout
-            h = norm(conv(h, graphs), graphs.mask, relu=not last, dropout=dropout)
+            h = conv(h, graphs, self.node_encoder if layer == 1 else None)
+            h = norm(h, graphs.mask, relu=not last, dropout=dropout)
             outputs.append(h)
         return Encoding(torch.cat(outputs, dim=-1) if self.jumping else h, graphs.batch, ptr=graphs.ptr)

@@ -35,11 +35,15 @@ class EdgeAwareGCNConv(nn.Module):
         self.messages.reset_parameters()
         nn.init.normal_(self.root)
 
-    def forward(self, h: Tensor, graphs: Graphs) -> Tensor:
-        """Maps node vectors [N, d] to node vectors [N, d]."""
+    def forward(self, h: Tensor, graphs: Graphs, encoder: nn.Linear | None = None) -> Tensor:
+        """Maps node vectors [N, d] to node vectors [N, d]; with ``encoder``, node features that it maps to [N, d]."""
+        weight: Tensor = self.lin.weight
+        bias: Tensor = self.lin.bias
+        if encoder is not None:  # two linear maps in a row are one: that saves a product with all nodes
+            weight, bias = weight @ encoder.weight, weight @ encoder.bias + bias
         scale = graphs.neighbours.inverse_root_degree.to(h.dtype)
-        x = linear(h, self.lin.weight)  # the bias is added together with the edge and root vectors
-        return self.messages(x, graphs, bias=self.lin.bias, scale=scale, root=self.root)
+        x = linear(h, weight)  # the bias is added together with the edge and root vectors
+        return self.messages(x, graphs, bias=bias, scale=scale, root=self.root)
 
 
 class GCN(Stack):

@@ -32,9 +32,9 @@ class GINConv(nn.Module):
             part.reset_parameters()
         nn.init.zeros_(self.epsilon)
 
-    def forward(self, h: Tensor, graphs: Graphs) -> Tensor:
-        """Maps node vectors [N, d] to node vectors [N, d]."""
-        h = self.messages(h, graphs, factor=1 + self.epsilon)
+    def forward(self, h: Tensor, graphs: Graphs, encoder: nn.Linear | None = None) -> Tensor:
+        """Maps node vectors [N, d] to node vectors [N, d]; with ``encoder``, node features that it maps to [N, d]."""
+        h = self.messages(h if encoder is None else encoder(h), graphs, factor=1 + self.epsilon)
         return self.leave(self.norm(self.enter(h), graphs.mask, relu=True))
 
 

@@ -4,6 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from ssread import kernels, segment
+from ssread.kernels import cpu_products
 from ssread.models.graphs import Graphs
 
 __all__ = ["BatchNorm", "Dropout", "EdgeMessages", "GraphNorm", "Linear", "WarmBatchNorm", "head", "linear"]
@@ -107,9 +108,10 @@ class GraphNorm(nn.Module):
 
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """Returns node vectors [N, i] times the transposed weight [o, i] plus the bias [o]; on a GPU by our own kernel.
+    """Returns node vectors [N, i] times the transposed weight [o, i] plus the bias [o].
 
-    The kernel needs a multiple of 16 channels, so inputs are padded. With TF32 allowed, cuBLAS is faster and is used.
+    On a GPU it calls our own kernel, which needs a multiple of 16 channels, so inputs are padded. With TF32 allowed,
+    cuBLAS is faster and is used. On a CPU it calls oneDNN where that is faster.
     """
     fitting = weight.size(0) % 16 == 0 and x.dim() == 2 and kernels.usable(x)
     if fitting and torch.get_float32_matmul_precision() == "highest":
@@ -119,6 +121,10 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         if filling[1]:
             x, weight = nn.functional.pad(x, filling), nn.functional.pad(weight, filling)
         return products.linear(x, weight, bias)
+    if segment.is_concrete(x, weight, bias) and cpu_products.usable(x):
+        total = segment.apply(cpu_products.Linear, x, weight, bias)
+        if total is not None:
+            return total
     return nn.functional.linear(x, weight, bias)
 
 

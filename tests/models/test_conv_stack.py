@@ -15,7 +15,8 @@ class AddEdges(nn.Module):
         super().__init__()
         self.built_with = channels, edge_channels
 
-    def forward(self, h, graphs):
+    def forward(self, h, graphs, encoder=None):
+        h = h if encoder is None else encoder(h)
         return h + torch.bincount(graphs.target, minlength=graphs.num_nodes).to(h.dtype).unsqueeze(1)
 
 

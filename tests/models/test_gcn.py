@@ -22,6 +22,16 @@ def test_the_layer_equals_the_formula_node_by_node():
     torch.testing.assert_close(conv(h, graphs), expected)
 
 
+def test_an_encoder_before_the_layer_is_part_of_its_product():
+    graphs = Graphs.of(*random_batch())
+    conv, encoder = EdgeAwareGCNConv(4, EDGE_FEATURES).double(), torch.nn.Linear(FEATURES, 4).double()
+    together, apart = conv(graphs.x, graphs, encoder), conv(encoder(graphs.x), graphs)
+    torch.testing.assert_close(together, apart)
+    upstream, weights = torch.randn_like(apart), [*conv.parameters(), *encoder.parameters()]
+    for one, other in zip(*(torch.autograd.grad(h, weights, upstream) for h in (together, apart)), strict=True):
+        torch.testing.assert_close(one, other)
+
+
 def test_without_the_relu_the_layer_equals_pygs():
     # With positive vectors and no edge or root vectors the relu does nothing, which leaves Equation 1.
     graphs = Graphs.of(*random_batch())

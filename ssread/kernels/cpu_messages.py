@@ -1,0 +1,157 @@
+"""Sums of messages with edge features on a CPU, in one pass over the edges, compiled by Numba.
+
+Plain torch code writes a row for every edge and reads it again, several times over. Here a message exists only while it
+is added up. One thread computes every sum in a fixed order: the same input gives bitwise the same output.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from numba import njit
+from torch import Tensor
+
+from ssread.errors import InputError
+
+if TYPE_CHECKING:
+    from ssread.sorted_edges import SortedEdges
+
+__all__ = ["Messages"]
+
+#: What a node adds of itself: nothing, a scaled relu, or a multiple of its vector.
+NONE, RELU, MULTIPLE = range(3)
+
+
+class Messages(torch.autograd.Function):
+    """See :meth:`ssread.neighbours.Neighbours.messages`; ``features`` and ``scale`` get no gradient."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        x: Tensor,
+        shift: Tensor,
+        scale: Tensor | None,
+        root: Tensor | None,
+        factor: Tensor | None,
+        features: Tensor,
+        table: Tensor,
+        entering: SortedEdges,
+        leaving: SortedEdges,
+    ) -> Tensor:
+        """Returns the sum of the messages to every node and its own part, [N, d]."""
+        for edges in (entering, leaving):
+            _check_ends(edges.other, len(x))
+        scale = x.new_ones(len(x)) if scale is None else scale
+        own, form = x.new_empty(0), NONE
+        if root is not None:
+            own, form = root, RELU
+        elif factor is not None:
+            own, form = factor.view(1), MULTIPLE
+        ctx.save_for_backward(x, shift, features, table, scale, own)
+        ctx.leaving, ctx.form = leaving, form
+        total = torch.zeros_like(x, memory_format=torch.contiguous_format)
+        _add_up(*_arrays(x, shift, features, table, *_ends(entering), scale, own), form, total.numpy())
+        return total
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        """Returns the gradients; the messages are computed again, since reading them would take longer."""
+        x, shift, features, table, scale, own = ctx.saved_tensors
+        gradients = [torch.zeros_like(t, memory_format=torch.contiguous_format) for t in (x, shift, table, own)]
+        arrays = _arrays(grad, x, shift, features, table, *_ends(ctx.leaving), scale, own)
+        _hand_back(*arrays, ctx.form, *(gradient.numpy() for gradient in gradients))
+        of_x, of_shift, of_table, of_own = gradients
+        of_root = of_own if ctx.form == RELU else None
+        of_factor = torch.dot(grad.reshape(-1), x.reshape(-1)) if ctx.form == MULTIPLE else None
+        return of_x, of_shift, None, of_root, of_factor, None, of_table, None, None
+
+
+def _check_ends(ends: Tensor, num_nodes: int) -> None:
+    """Raises an error for an end that is no node: compiled code would read beyond the end of a tensor."""
+    if ends.numel():
+        low, high = (int(bound) for bound in ends.aminmax())
+        if low < 0 or high >= num_nodes:
+            raise InputError(f"An edge ends at node {low if low < 0 else high}, but there are {num_nodes} nodes.")
+
+
+def _ends(edges: SortedEdges) -> tuple[Tensor, Tensor, Tensor]:
+    order = torch.arange(len(edges.other)) if edges.order is None else edges.order
+    return edges.start, edges.other, order
+
+
+def _arrays(*tensors: Tensor) -> tuple[np.ndarray, ...]:
+    return tuple(tensor.detach().contiguous().numpy() for tensor in tensors)
+
+
+#: Compiles a function at its first call, in about a second. Numba would keep the machine code in pickles on disk; we
+#: read none. Sums may be rearranged, but NaN stays NaN.
+_compiled: Any = njit(nogil=True, fastmath={"reassoc", "contract", "nsz"})
+
+
+@_compiled
+def _term(edge, shift, features, table, term):
+    """What is added to the vector of the node that sends along an edge."""
+    for c in range(len(shift)):
+        term[c] = shift[c]
+    for k in range(len(table)):
+        share = features[edge, k]
+        if share != 0:
+            for c in range(len(shift)):
+                term[c] += share * table[k, c]
+
+
+@_compiled
+def _add_up(x, shift, features, table, start, other, order, scale, own, form, total):
+    channels, zero = x.shape[1], x.dtype.type(0)
+    term = np.empty_like(shift)
+    for target in range(len(x)):
+        for place in range(start[target], start[target + 1]):
+            source = other[place]
+            weight = scale[target] * scale[source]
+            _term(order[place], shift, features, table, term)
+            for c in range(channels):
+                message = x[source, c] + term[c]
+                total[target, c] += weight * (zero if message < 0 else message)
+        if form == RELU:
+            weight = scale[target] * scale[target]
+            for c in range(channels):
+                message = x[target, c] + own[c]
+                total[target, c] += weight * (zero if message < 0 else message)
+        elif form == MULTIPLE:
+            for c in range(channels):
+                total[target, c] += own[0] * x[target, c]
+
+
+@_compiled
+def _hand_back(
+    grad, x, shift, features, table, start, other, order, scale, own, form, of_x, of_shift, of_table, of_own
+):
+    channels, zero = x.shape[1], x.dtype.type(0)
+    term, through = np.empty_like(shift), np.empty_like(shift)
+    for source in range(len(x)):
+        for place in range(start[source], start[source + 1]):
+            target = other[place]
+            weight = scale[target] * scale[source]
+            _term(order[place], shift, features, table, term)
+            for c in range(channels):
+                through[c] = zero if x[source, c] + term[c] <= 0 else weight * grad[target, c]
+                of_x[source, c] += through[c]
+            for k in range(len(table)):
+                share = features[order[place], k]
+                if share != 0:
+                    for c in range(channels):
+                        of_table[k, c] += share * through[c]
+        for c in range(channels):
+            of_shift[c] += of_x[source, c]
+        if form == RELU:
+            weight = scale[source] * scale[source]
+            for c in range(channels):
+                through[c] = zero if x[source, c] + own[c] <= 0 else weight * grad[source, c]
+                of_x[source, c] += through[c]
+                of_own[c] += through[c]
+        elif form == MULTIPLE:
+            for c in range(channels):
+                of_x[source, c] += own[0] * grad[source, c]

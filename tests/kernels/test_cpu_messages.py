@@ -1,0 +1,64 @@
+"""What is special to the compiled messages; that they are right is tested in tests/test_neighbours.py."""
+
+import pytest
+import torch
+from test_neighbours import messages_with_features
+
+from ssread.errors import InputError
+from ssread.neighbours import Neighbours
+
+pytest.importorskip("numba")
+
+
+def test_the_same_input_gives_bitwise_the_same():
+    (once, gradients), (again, others) = messages_with_features(), messages_with_features()
+    assert torch.equal(once, again)
+    assert all(torch.equal(one, other) for one, other in zip(gradients, others, strict=True))
+
+
+def test_single_precision_is_close_to_double_precision():
+    single, double = messages_with_features(torch.float32), messages_with_features(torch.float64)
+    torch.testing.assert_close(single[0].double(), double[0])
+    for one, other in zip(single[1], double[1], strict=True):
+        torch.testing.assert_close(one.double(), other, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("value", [torch.nan, torch.inf])
+def test_what_is_not_a_number_is_passed_on(value):
+    x = torch.ones(3, 2)
+    x[0, 0] = value
+    to = Neighbours(torch.tensor([0, 2]), torch.tensor([1, 1]), 3)
+    total = to.messages(x, torch.zeros(2), None, None, None, torch.ones(2, 1), torch.ones(1, 2))
+    assert not total[1, 0].isfinite()
+    assert total[1, 1] == 4
+    assert (total[[0, 2]] == 0).all()
+
+
+def test_graphs_without_nodes_or_edges():
+    for nodes in (0, 2):
+        none = torch.empty(0, dtype=torch.long)
+        x = torch.ones(nodes, 2, requires_grad=True)
+        total = Neighbours(none, none, nodes).messages(
+            x, torch.zeros(2), None, torch.ones(2), None, torch.empty(0, 1), torch.ones(1, 2)
+        )
+        assert torch.equal(total, torch.full((nodes, 2), 2.0))
+        total.sum().backward()
+        assert torch.equal(x.grad, torch.ones(nodes, 2))
+
+
+@pytest.mark.parametrize("end", [-1, 3, 4, 10**12])
+@pytest.mark.parametrize("side", [0, 1])
+def test_an_edge_that_ends_nowhere_is_an_error(end, side):
+    edge_index = torch.tensor([[0, 1], [1, 2]])
+    edge_index[side, 1] = end
+    with pytest.raises((InputError, IndexError, RuntimeError), match=r"node|index|out of"):
+        Neighbours(*edge_index, 3).messages(
+            torch.ones(3, 2), torch.zeros(2), None, None, None, torch.ones(2, 1), torch.ones(1, 2)
+        )
+
+
+def test_rows_need_not_be_contiguous():
+    wide = torch.randn(4, 6)
+    to = Neighbours(torch.tensor([3, 1, 0]), torch.tensor([0, 0, 2]), 4)
+    rest = (torch.randn(3), None, torch.randn(3), None, torch.randn(3, 2), torch.randn(3, 2).T)
+    torch.testing.assert_close(to.messages(wide[:, ::2], *rest), to.messages(wide[:, ::2].contiguous(), *rest))
