@@ -28,7 +28,10 @@ def reproduce(
     show: Annotated[bool, typer.Option("--show", help="Train nothing; show and write what there is.")] = False,
     add: Annotated[
         list[Path] | None,
-        typer.Option(help="First import the results.sqlite of another machine. Can be given several times."),
+        typer.Option(
+            help="First import the results.sqlite of another machine, or a .csv file of trainings that ssread results "
+            "or ssread reproduce wrote. Can be given several times."
+        ),
     ] = None,
     device: DEVICE = "auto",
     workers: WORKERS = None,
@@ -47,6 +50,8 @@ def reproduce(
     - ssread reproduce table3 --datasets MUTAG,NCI1
 
     - ssread reproduce table3 --add other/results.sqlite --show
+
+    - ssread reproduce table4 --add results/fair/table3/nci1.csv --datasets NCI1
 
     - ssread reproduce all --device cuda
     """

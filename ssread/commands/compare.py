@@ -99,7 +99,8 @@ def compare_dataset(
             saved.to_look_at += draw_properties(report.cells, saved.markdown.with_suffix(""))
         if not any(experiment.linear for experiment in experiments):
             console.print("training the model that the page shows", highlight=False)
-            compared = settled(experiments[0], Trainer(graphs, runner, store))  # with the dropout that was chosen
+            trainer = Trainer(graphs, runner, store, only_accuracy=True)  # its test results are not read
+            compared = settled(experiments[0], trainer)  # with the dropout that was chosen
             with one_thread():  # the same page whenever it is made
                 write_comparison_page(saved.page, graphs, compared, report, store, local_device(runner))
             saved.to_look_at.append(saved.page)

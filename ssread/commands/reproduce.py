@@ -15,6 +15,11 @@ from ssread.paper.registry import ALL, PAPER, Context, check_parts, item
 
 __all__ = ["listing", "reproduce_item"]
 
+WHY_LEFT_OUT = (
+    "their keys are not those of their settings, because they were changed, or because this version of ssread would "
+    "train them with another result."
+)
+
 
 def reproduce_item(
     name: str | None,
@@ -35,7 +40,8 @@ def reproduce_item(
     Args:
         name: A name of :data:`ssread.paper.registry.PAPER`, ``all``, or None.
         datasets: See :class:`ssread.paper.registry.Context`, as for all arguments that are not listed here.
-        add: Results files of other machines; their trainings are added first.
+        add: Results files of other machines, or ``.csv`` files that were exported from them; their trainings are added
+            first.
         out: The folder of the results file. Trainings of :func:`ssread.commands.compare.compare_dataset` with the same
             folder count here too.
 
@@ -59,8 +65,10 @@ def reproduce_item(
             console or Console(),
         )
         for other in add:
-            count = store.merge(other)
-            context.print_line(f"{count} trainings added from {other}")
+            merged = store.merge(other)
+            context.print_line(f"{merged.added} trainings added from {other}")
+            if merged.left_out:
+                context.print_line(f"{merged.left_out} of its rows are left out: {WHY_LEFT_OUT}")
         if make is None:
             context.console.print(listing(context))
             return []

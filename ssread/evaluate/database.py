@@ -64,8 +64,11 @@ def connect(path: Path, timeout: float) -> sqlite3.Connection:
 
 def check_results_file(path: str | os.PathLike[str]) -> None:
     """Raises an ``InputError`` if the results file does not exist."""
+    if os.path.isdir(path):
+        raise InputError(f"{path} is a folder: give the results file in it.")
     if not os.path.isfile(path):
-        raise InputError(f"There is no results file {path}; ssread compare writes one.")
+        writer = "results -o runs.csv" if str(path).lower().endswith(".csv") else "compare"
+        raise InputError(f"There is no results file {path}; ssread {writer} writes one.")
 
 
 def _prepare(connection: sqlite3.Connection, path: Path, deadline: float) -> None:
@@ -104,6 +107,18 @@ def _is_ours(connection: sqlite3.Connection, path: Path) -> bool:
     if application != APPLICATION and tables:
         raise InputError(f"{path} is the SQLite file of another program: use another file for the results.")
     return application == APPLICATION
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """Makes all changes in the block at its end; none if an error is raised in it."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
 
 
 @contextmanager

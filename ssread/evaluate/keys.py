@@ -2,6 +2,7 @@
 
 import dataclasses
 import hashlib
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from ssread.common.plain_json import canonical_json
@@ -14,8 +15,10 @@ from ssread.train.runs import OBJECTIVES, Run, Training
 __all__ = [
     "SELECTIONS",
     "DatasetId",
+    "aggregation_name",
     "fingerprint",
     "identify",
+    "identity_columns",
     "run_key",
     "run_of",
     "run_settings",
@@ -72,6 +75,36 @@ def run_key(dataset: DatasetId, run: Run, training: Training) -> str:
         "selection": selection(training, run.learn, run.task),
     }
     return hashlib.sha256(canonical_json(settings).encode()).hexdigest()
+
+
+def identity_columns(dataset: DatasetId, run: Run, training: Training) -> dict[str, Any]:
+    """Returns the columns of the results store that say which training a row is; all follow from its settings."""
+    readout, arch = run.model.get("readout", "ssread"), run.model["name"]
+    return {
+        "key": run_key(dataset, run, training),
+        "dataset": dataset.name,
+        "fingerprint": dataset.fingerprint,
+        "arch": arch,
+        "readout": readout,
+        "aggr": aggregation_name(arch, run.model.get("aggr")),
+        "num_positions": 1 if readout == "global" else int(run.model.get("num_positions", 4)),
+        "seed": int(run.seed),
+        "fold": int(run.fold),
+        "num_folds": int(run.num_folds),
+        "selection": selection(training, run.learn, run.task),
+        "run": canonical_json(run_settings(run)),
+    }
+
+
+def aggregation_name(arch: str, aggr: str | Iterable[str] | None) -> str:
+    """Returns the name of an aggregation in tables: ``max+mean`` for several, the architecture's own for ``None``.
+
+    >>> aggregation_name("sagpool", None), aggregation_name("gcn", "sum")
+    ('max+mean', 'sum')
+    """
+    if aggr is None:
+        aggr = ARCHITECTURES[arch].aggr
+    return aggr if isinstance(aggr, str) else "+".join(aggr)
 
 
 def selection(training: Training, learn: str = "supervised", task: str = "class") -> str:

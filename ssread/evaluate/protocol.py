@@ -11,11 +11,12 @@ from ssread.data.graphset import GraphSet
 from ssread.data.properties import with_properties
 from ssread.errors import InputError
 from ssread.evaluate.experiment import BASE, POSITIONS, SHARES, Experiment
+from ssread.evaluate.keys import aggregation_name
 from ssread.evaluate.metrics import score
 from ssread.evaluate.report import Cell, Report, selection_rule
 from ssread.evaluate.runners import Runner
 from ssread.evaluate.statistics import Comparison, compare
-from ssread.evaluate.store import Store, aggregation_name
+from ssread.evaluate.store import Store
 from ssread.evaluate.trainer import Trainer, Watch
 from ssread.metrics import METRICS
 from ssread.published.datasets import TABLE_1
@@ -40,7 +41,8 @@ def compare_readouts(
 ) -> Report:
     """Trains every classifier with the global readout and with SSRead, and compares them.
 
-    Results are stored as they arrive; trainings that are already stored are not repeated.
+    Results are stored as they arrive; trainings that are already stored are not repeated. Those from a CSV file are,
+    if another metric than accuracy is asked for.
 
     Args:
         graphs: The dataset.
@@ -60,7 +62,8 @@ def compare_all(
         _check(graphs, experiment)
     rules = {experiment_rule(experiment): experiment.learn for experiment in experiments}
     graphs = with_properties(graphs, [experiment.task for experiment in experiments if experiment.task != "class"])
-    trainer = Trainer(graphs, runner, store, watch)
+    only_accuracy = all(experiment.metric == "accuracy" for experiment in experiments)
+    trainer = Trainer(graphs, runner, store, watch, only_accuracy)
     to_come = sum(_still_to_come(experiment) for experiment in experiments)
     groups = [_Trainings(settled(experiment, trainer, to_come), trainer) for experiment in experiments]
     trainer.train([pair for group in groups for pair in group.first()], later=sum(group.later() for group in groups))

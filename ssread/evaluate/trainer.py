@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ssread.data.graphset import GraphSet
-from ssread.evaluate.keys import identify, run_key
+from ssread.evaluate.keys import SELECTIONS, identify, run_key
 from ssread.evaluate.runners import Runner
 from ssread.evaluate.store import Store
 from ssread.train.runs import Run, RunResult, Training
@@ -24,17 +24,27 @@ class Trainer:
         runner: Where trainings run.
         store: Where results are kept, as they arrive.
         watch: Callback, called with (done, total, result).
+        only_accuracy: Whether accuracies are all that is read of the results. Then trainings from a CSV file count as
+            stored; else they are trained again, since their predictions are missing.
     """
 
-    def __init__(self, graphs: GraphSet, runner: Runner, store: Store, watch: Watch = lambda *_: None):
+    def __init__(
+        self,
+        graphs: GraphSet,
+        runner: Runner,
+        store: Store,
+        watch: Watch = lambda *_: None,
+        only_accuracy: bool = False,
+    ):
         self.graphs, self._runner, self._store, self._watch = graphs, runner, store, watch
+        self._only_accuracy = only_accuracy
         self._dataset = identify(graphs)
         self._done: set[str] = set()
 
     def train(self, trainings: Sequence[tuple[Run, Training]], later: int = 0) -> None:
         """Trains what is not stored yet; ``later`` more trainings will follow, which count towards the total."""
         by_key = {run_key(self._dataset, run, training): (run, training) for run, training in trainings}
-        stored = self._store.has(by_key)
+        stored = self._stored(by_key)
         self._done |= stored
         total = len(self._done | by_key.keys()) + later
         self._watch(len(self._done), total, None)
@@ -47,6 +57,14 @@ class Trainer:
                 self._store.add(self._dataset, result, training, self._runner.device)
                 self._done.add(run_key(self._dataset, result.run, training))
                 self._watch(len(self._done), total, result)
+
+    def _stored(self, by_key: Mapping[str, tuple[Run, Training]]) -> set[str]:
+        """Returns which trainings need not be repeated."""
+        with_curves = {  # the metric that chose their epoch is in the curves
+            key for key, (_, training) in by_key.items() if training.selection not in SELECTIONS
+        }
+        complete = with_curves if self._only_accuracy else set(by_key)
+        return self._store.has(complete, complete=True) | self._store.has(by_key.keys() - complete)
 
     def results(self, runs: Sequence[Run], training: Training) -> list[RunResult]:
         """Returns the stored results of runs, in their order."""

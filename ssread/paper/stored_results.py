@@ -11,11 +11,10 @@ import pandas as pd
 
 from ssread.common.plain_json import canonical_json
 from ssread.evaluate.experiment import POSITIONS, Experiment
-from ssread.evaluate.keys import run_settings, selection
+from ssread.evaluate.keys import aggregation_name, run_settings, selection
 from ssread.evaluate.protocol import Aggr, best_dropout, best_positions, trainings
 from ssread.evaluate.report import Cell, TableCell
 from ssread.evaluate.statistics import compare
-from ssread.evaluate.store import aggregation_name
 from ssread.evaluate.stored_settings import stored_training
 from ssread.published.results import paper_result
 from ssread.train.runs import Run, Training

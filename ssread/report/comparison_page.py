@@ -54,10 +54,13 @@ def write_comparison_page(
     readouts = {"global readout": None, "SSRead": cell.num_positions}
     runs = {name: trainings(experiment, *experiment.cells()[0], positions) for name, positions in readouts.items()}
     dataset = identify(graphs)
-    curves = []
+    curves, without_curves = [], 0
     for name, of_readout in runs.items():
         results = store.results(run_key(dataset, run, experiment.training) for run in of_readout).values()
-        curves.append(summarize_curves(f"{name}, {cell.arch}, {cell.aggr}", [result.curves for result in results]))
+        known = [result.curves for result in results if result.complete]
+        without_curves += len(results) - len(known)
+        if known:
+            curves.append(summarize_curves(f"{name}, {cell.arch}, {cell.aggr}", known))
     run = runs["SSRead"][0]
     settings = {
         "dataset": repr(graphs),
@@ -69,6 +72,8 @@ def write_comparison_page(
         "weight decay": experiment.training.weight_decay,
         **experiment.model,
     }
+    if without_curves:
+        settings["no learning curves"] = f"of {without_curves} trainings, which come from a CSV file"
     title = f"Does SSRead help on {graphs.name}?"
     try:
         model, retrained = trained_model(graphs, run, experiment.training, device)
@@ -85,7 +90,10 @@ def write_comparison_page(
 
 def _difference(stored: RunResult, retrained: RunResult) -> list[str]:
     """A note if the model on the page, which was trained again, differs from the one that was compared."""
-    gap = float(np.abs(stored.test_predictions - retrained.test_predictions).max(initial=0))
+    if stored.complete:
+        gap = float(np.abs(stored.test_predictions - retrained.test_predictions).max(initial=0))
+    else:
+        gap = abs(score(stored) - score(retrained))
     if stored.best_epoch == retrained.best_epoch and gap <= TOLERANCE:
         return []
     return [

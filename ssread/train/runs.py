@@ -107,6 +107,8 @@ class RunResult:
             ``valid_score`` where another metric than accuracy chooses the epoch.
         seconds: The time this training took.
         failed: Why there is no result (a loss that is not a number, and at which epoch), or an empty string.
+        test_accuracy: The accuracy on the test part of a training that comes from a CSV file, which has neither its
+            predictions nor its curves; None where they are there.
     """
 
     run: Run
@@ -120,9 +122,15 @@ class RunResult:
     curves: dict[str, list[float]] = field(default_factory=dict)
     seconds: float = 0.0
     failed: str = ""
+    test_accuracy: float | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether predictions and curves are there."""
+        return self.test_accuracy is None
 
     @property
     def valid_score(self) -> float:
-        """The metric that chose the epoch, on the validation part."""
+        """The metric that chose the epoch, on the validation part; the accuracy there if there are no curves."""
         scores = self.curves.get("valid_score")
         return scores[self.best_epoch - 1] if scores and not self.failed else self.valid_accuracy

@@ -52,6 +52,7 @@ REFUSALS = {
     "reproduce table3 --seeds 0": "seeds must be 1 or more",
     "reproduce table3 --device nonsense": "There is no device 'nonsense'",
     "reproduce table3 --add missing.sqlite": "There is no results file missing.sqlite",
+    "reproduce table3 --add missing.csv": "no results file missing.csv; ssread results -o runs.csv writes one",
     "train x.csv": "Missing option '--out'",
     "train x.csv -o out --ensemble 0": "ensemble must be 1 or more",
     "train x.csv -o out --arch nonsense": "There is no model 'nonsense'. Choose one of gcn, gin",

@@ -16,7 +16,7 @@ from rich.console import Console
 
 from ssread.commands.reproduce import reproduce_item
 from ssread.errors import InputError
-from ssread.evaluate import Store
+from ssread.evaluate import Store, export
 from ssread.evaluate.experiment import Experiment
 from ssread.paper.comparison_tables import TABLE_3, TABLE_4, TABLE_5
 from ssread.paper.registry import PAPER
@@ -75,9 +75,9 @@ def tables(out: Path, **options: Any) -> dict[str, bytes]:
 
 
 @settings(max_examples=5)
-@given(share=st.floats(0, 1), both=st.floats(0, 0.5), seed=st.integers(0, 2**32 - 1))
-def test_two_machines_give_the_same_tables_as_one(one_machine, share, both, seed):
-    """However the trainings are spread over two machines, also if both did some of them."""
+@given(share=st.floats(0, 1), both=st.floats(0, 0.5), as_csv=st.booleans(), seed=st.integers(0, 2**32 - 1))
+def test_two_machines_give_the_same_tables_as_one(one_machine, share, both, as_csv, seed):
+    """However the trainings are spread over two machines, also if both did some of them; as a store or as CSV."""
     whole, keys, expected = one_machine
     draws = np.random.default_rng(seed).random((2, len(keys)))
     on_first = (draws[0] < share) | (draws[1] < both)
@@ -92,9 +92,42 @@ def test_two_machines_give_the_same_tables_as_one(one_machine, share, both, seed
             with closing(sqlite3.connect(path)) as connection, connection:
                 connection.executemany("DELETE FROM runs WHERE key = ?", [(key,) for key in dropped])
         first, second = (Path(folder) / name for name in ("first", "second"))
-        assert tables(first, add=[second / "results.sqlite"]) == expected
+        other = second / "results.sqlite"
+        if as_csv:
+            with Store(other) as store:
+                export(store, other := second / "runs.csv")
+        assert tables(first, add=[other]) == expected
     assert len(expected) == 9
     assert b"MUTAG" in expected["table5/table5.md"]
+
+
+def test_csv_files_alone_give_the_same_tables_and_so_do_those_written_from_them(one_machine, tmp_path):
+    """Those of the whole store, and those of every table."""
+    whole, _, expected = one_machine
+    with Store(whole) as store:
+        export(store, tmp_path / "all.csv")
+    by_table = [whole.parent / name / "runs.csv" for name in ("table3", "table4", "table5")]
+    assert tables(tmp_path / "from all", add=[tmp_path / "all.csv"]) == expected
+    assert tables(tmp_path / "from each", add=by_table) == expected
+    again = [tmp_path / "from each" / path.relative_to(whole.parent) for path in by_table]
+    assert tables(tmp_path / "again", add=again) == expected
+
+
+def test_trainings_that_tables_share_are_taken_from_the_csv_file_of_another_table(one_machine, tmp_path):
+    """What Table IV shares with Table III counts as done."""
+    csv = one_machine[0].parent / "table3" / "runs.csv"
+    output = printed(None, settings=SETTINGS, add=[csv], out=tmp_path)
+    assert "table3 GCN with six aggregations 128 448 trainings" in output
+    assert "table4 five more classifiers 48 448 trainings" in output
+
+
+def test_rows_that_are_not_what_they_say_are_left_out_and_counted(one_machine, tmp_path):
+    lines = (one_machine[0].parent / "table3" / "runs.csv").read_text().splitlines()
+    lines[1:4] = [line.replace("MUTAG", "PROTEINS") for line in lines[1:4]]
+    (tmp_path / "runs.csv").write_text("\n".join(lines) + "\n")
+    output = printed("table3", settings=SETTINGS, train=False, add=[tmp_path / "runs.csv"], out=tmp_path / "runs")
+    assert output.startswith(f"{len(lines) - 4} trainings added from ")
+    assert "runs.csv 3 of its rows are left out: their keys are not those of their settings, because " in output
 
 
 def test_the_files_are_returned(tmp_path):
@@ -111,6 +144,8 @@ def test_the_files_are_returned(tmp_path):
         ("table4", {"rows": ["sum"]}, "There is no row 'sum' here. Choose from gin"),
         ("figure7", {"datasets": ["DD"]}, "There is no dataset 'DD' here. Choose from MUTAG, NCI1, IMDB-MULTI"),
         ("table3", {"add": [Path("nowhere.sqlite")]}, "There is no results file nowhere.sqlite"),
+        ("table3", {"add": [Path("nowhere.csv")]}, "There is no results file nowhere.csv"),
+        ("table3", {"add": [Path(__file__).parent]}, "commands is a folder: give the results file in it"),
         ("table3", {"settings": {"seeds": 0}}, "seeds must be 1 or more"),
         ("table3", {"device": "tpu"}, "There is no device 'tpu'"),
     ],

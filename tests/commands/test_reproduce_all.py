@@ -16,7 +16,7 @@ from ssread.cli import app
 from ssread.commands.reproduce import reproduce_item
 from ssread.commands.reproduce_all import ORDER
 from ssread.errors import InputError
-from ssread.evaluate import Store
+from ssread.evaluate import Store, export
 from ssread.evaluate.experiment import Experiment
 from ssread.paper.registry import PAPER
 
@@ -50,6 +50,17 @@ def test_shown_without_training(tmp_path):
     assert "| NCI1 | 79.79 / 81.60 (+1.81) | not trained yet |" in (tmp_path / "overview" / "overview.md").read_text()
     assert (tmp_path / "overview" / "differences.svg").is_file()
     assert not (tmp_path / "figure1").exists()
+
+
+def test_shown_from_a_csv_file_as_from_the_store_that_it_was_exported_from(tmp_path):
+    options = {"train": False, "settings": {"folds": 2, "seeds": 2}}
+    with Store(tmp_path / "trained" / "results.sqlite") as store:
+        random_trainings(store, Experiment.of({"arch": "gcn", "aggr": "sum", **options["settings"]}), ["NCI1"])
+        export(store, tmp_path / "runs.csv")
+    printed(tmp_path / "trained", **options)
+    output = printed(tmp_path / "added", add=[tmp_path / "runs.csv"], **options)
+    assert "Table IV: five more classifiers (10 of 11): 24 of 448 trainings" in output
+    assert written(tmp_path / "added") == written(tmp_path / "trained")
 
 
 def test_what_fails_stops_nothing_else(tmp_path):

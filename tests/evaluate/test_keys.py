@@ -8,7 +8,7 @@ from helpers.run_results import make_result
 from ssread.common.plain_json import canonical_json
 from ssread.data import GraphSet, planted
 from ssread.evaluate import Store
-from ssread.evaluate.keys import DatasetId, fingerprint, identify, run_key, run_of, run_settings
+from ssread.evaluate.keys import DatasetId, aggregation_name, fingerprint, identify, run_key, run_of, run_settings
 from ssread.models.architectures import ARCHITECTURES
 from ssread.train.recipes import RECIPES
 from ssread.train.runs import OBJECTIVES, Run, Training
@@ -73,6 +73,10 @@ def test_how_a_setting_is_written_is_not_part_of_the_key() -> None:
 
     assert key(name="gcn", aggr=["max", "mean"]) == key(aggr=("max", "mean"), name="gcn")
     assert key(gamma=1) == key(gamma=1.0) == key(gamma=np.float64(1))
+
+
+def test_aggregations_have_one_name() -> None:
+    assert aggregation_name("gcn", ["max", "mean"]) == aggregation_name("sagpool", None) == "max+mean"
 
 
 def test_results_from_before_a_change_of_the_numerics_are_not_found_again(monkeypatch, tmp_path) -> None:

