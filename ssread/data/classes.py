@@ -43,7 +43,8 @@ def encode_classes(labels: Sequence[Any], source: str) -> tuple[npt.NDArray[np.i
         raise InputError(f"{source}: labels must be texts or numbers, not {type(unusable[0]).__name__}.")
     numbers = [as_number(label) for label in plain]
     if None in numbers:
-        keys: list[Any] = [str(label).strip() for label in plain]
+        # -0.0 equals 0.0, but is written with its sign; adding zero takes that away.
+        keys: list[Any] = [str(label + 0.0 if isinstance(label, float) else label).strip() for label in plain]
     else:
         keys = numbers
     classes = sorted(set(keys))

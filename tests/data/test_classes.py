@@ -1,7 +1,7 @@
 """Class indices from labels as people write them."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ssread.data.classes import encode_classes, is_missing
@@ -11,6 +11,7 @@ numbers = st.integers(-(2**60), 2**60) | st.floats(allow_nan=False)
 
 
 @given(st.lists(st.text() | numbers | st.booleans(), min_size=1, max_size=40))
+@example(["", 0.0, -0.0])
 def test_equal_labels_share_a_class_and_names_are_unique(labels: list) -> None:
     y, names = encode_classes(labels, "here")
     assert len(set(names)) == len(names) == y.max() + 1
