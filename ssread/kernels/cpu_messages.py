@@ -6,6 +6,9 @@ is added up. One thread computes every sum in a fixed order: the same input give
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -86,9 +89,28 @@ def _arrays(*tensors: Tensor) -> tuple[np.ndarray, ...]:
     return tuple(tensor.detach().contiguous().numpy() for tensor in tensors)
 
 
-#: Compiles a function at its first call, in about a second. Numba would keep the machine code in pickles on disk; we
-#: read none. Sums may be rearranged, but NaN stays NaN.
-_compiled: Any = njit(nogil=True, fastmath={"reassoc", "contract", "nsz"})
+def _compiled(function: Callable[..., None]) -> Any:
+    """Compiles a function at its first call with arguments of some types, in about a second.
+
+    Numba would keep the machine code in pickles on disk; we read none. Sums may be rearranged, but NaN stays NaN.
+
+    The main thread lets another one compile. It alone gets Ctrl-C, and LLVM calls Python while it compiles: what is
+    raised in there is printed and lost. A call whose types are compiled never comes here.
+    """
+    dispatcher: Any = njit(nogil=True, fastmath={"reassoc", "contract", "nsz"})(function)
+    compile_here = dispatcher.compile
+
+    def compile_aside(signature: Any) -> Any:
+        if threading.current_thread() is not threading.main_thread():
+            return compile_here(signature)  # also a function that a compiled one calls: Numba's lock is held already
+        thread = ThreadPoolExecutor(1)
+        try:
+            return thread.submit(compile_here, signature).result()
+        finally:
+            thread.shutdown(wait=False)  # after Ctrl-C it ends by itself, at the latest when Python waits for it
+
+    dispatcher.compile = compile_aside
+    return dispatcher
 
 
 @_compiled

@@ -1,7 +1,10 @@
 """What is special to the compiled messages; that they are right is tested in tests/test_neighbours.py."""
 
+from pathlib import Path
+
 import pytest
 import torch
+from helpers import processes
 from test_neighbours import messages_with_features
 
 from ssread.errors import InputError
@@ -62,3 +65,53 @@ def test_rows_need_not_be_contiguous():
     to = Neighbours(torch.tensor([3, 1, 0]), torch.tensor([0, 0, 2]), 4)
     rest = (torch.randn(3), None, torch.randn(3), None, torch.randn(3, 2), torch.randn(3, 2).T)
     torch.testing.assert_close(to.messages(wide[:, ::2], *rest), to.messages(wide[:, ::2].contiguous(), *rest))
+
+
+#: Ctrl-C while functions are compiled: in Python code that LLVM calls then, the first time or a later one, and which
+#: does not go on before the main thread has got it.
+INTERRUPTED = """
+import os, signal, sys, threading
+import torch
+from ssread.neighbours import Neighbours
+
+def interrupt(frame, event, _):
+    global calls
+    if event == "call" and frame.f_code.co_name.startswith("_raw_object_cache_"):
+        calls += 1
+        if calls == moment:
+            sys.setprofile(None)
+            os.kill(os.getpid(), signal.SIGINT)
+            assert caught.wait(60)
+
+def interrupted(work, number):
+    global calls, moment, caught
+    calls, moment, caught = 0, number, threading.Event()
+    sys.setprofile(interrupt)
+    threading.setprofile(interrupt)
+    try:
+        work()
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+    sys.setprofile(None)
+    threading.setprofile(None)
+    caught.set()
+
+to = Neighbours(torch.tensor([0, 1]), torch.tensor([1, 2]), 3)
+for dtype, number in ((torch.float32, 1), (torch.float64, 4)):
+    ones = [torch.ones(size, dtype=dtype) for size in ((2, 1), (1, 2))]
+    x, shift = torch.ones(3, 2, dtype=dtype, requires_grad=True), torch.zeros(2, dtype=dtype)
+    forward = lambda: to.messages(x, shift, None, None, None, *ones)
+    interrupted(forward, number)
+    total = forward()
+    interrupted(lambda: total.sum().backward(), 1)
+    forward().sum().backward()
+    print(total.tolist(), x.grad.tolist(), flush=True)
+"""
+
+
+def test_ctrl_c_arrives_while_a_function_is_compiled(tmp_path: Path):
+    script = tmp_path / "interrupted.py"
+    script.write_text(INTERRUPTED)
+    printed = processes.finish(processes.start_script(script, [], tmp_path), tmp_path)
+    sums, gradients = [[0.0, 0.0], [2.0, 2.0], [2.0, 2.0]], [[1.0, 1.0], [1.0, 1.0], [0.0, 0.0]]
+    assert printed.splitlines() == ["interrupted", "interrupted", f"{sums} {gradients}"] * 2
