@@ -74,10 +74,11 @@ def cases() -> Iterator[tuple[str, Callable[[], object], Callable[[], object], i
     yield "positions and costs, both ways", _both(align, costs, P), _both(align_twin, costs, P), 2 * unit
 
     positions = _Align.apply(H, P, 0.01)[0]
+    index = (torch.arange(N, device="cuda") // NODES).expand(R, -1).contiguous()
     group = torch.arange(R * N, device="cuda") // NODES * K + positions.flatten()
 
     def reduce() -> Tensor:
-        return _Reduce.apply(x, ptr, positions, K, 0)
+        return _Reduce.apply(x, ptr, index, positions, K, 0)
 
     def reduce_twin() -> Tensor:
         return torch.zeros(R * GRAPHS * K, D, device="cuda").index_add(0, group, x.view(-1, D))

@@ -20,7 +20,8 @@ class Nodes:
     Args:
         x: Node vectors, [..., N, in_channels], with the nodes in dimension ``dim``.
         index: The graph of every node, [N], in any order.
-        ptr: The first node of every graph and the number of nodes, [B + 1]; nodes must be sorted by graph.
+        ptr: The first node of every graph and the number of nodes, [B + 1]; nodes must be sorted by graph. With
+            ``index`` too, a node between those of another graph than its own may be ignored.
         dim_size: The number of graphs B.
         dim: The dimension of ``x`` that counts the nodes.
         in_channels: The width that ``x`` must have.
@@ -71,7 +72,7 @@ class Nodes:
         if self.ptr is not None and kernels.usable(rows):
             from ssread.kernels.read import reduce
 
-            total = reduce(rows, self.ptr, None, 1, "sum")
+            total = reduce(rows, self.ptr, self.index, None, 1, "sum")
         else:
             total = segment.reduce_sum(rows, self.index, self.num_graphs)
         return self.shape_graphs(total.squeeze(-1))

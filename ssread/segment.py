@@ -23,6 +23,7 @@ __all__ = [
     "reduce_max",
     "reduce_mean",
     "reduce_sum",
+    "select",
     "softmax",
     "take",
 ]
@@ -41,6 +42,18 @@ def reduce_sum(values: Tensor, index: Tensor, size: int) -> Tensor:
 def take(values: Tensor, index: Tensor) -> Tensor:
     """The rows numbered ``index`` [N] of ``values`` [size, ...]: the other direction of :func:`reduce_sum`."""
     return values.index_select(0, index) if _is_plain(values, index) else _Take.apply(values, index)
+
+
+def select(values: Tensor, at: Tensor, back: Tensor) -> Tensor:
+    """The rows numbered ``at`` [M] of ``values`` [N, ...], each at most once; a row of zeros where ``at`` is N.
+
+    Args:
+        values: Rows.
+        at: The number of every wanted row.
+        back: The reverse: where every row of ``values`` is in the result, M for nowhere. Gradients are read from there,
+            whereas those of :func:`take` are added up, which takes long where many numbers are equal.
+    """
+    return _rows_or_zeros(values, at) if _is_plain(values, at) else _Select.apply(values, at, back)
 
 
 def is_concrete(*tensors: Tensor | None) -> bool:
@@ -130,8 +143,9 @@ def outer(left: Tensor, right: Tensor, index: Tensor, size: int) -> Tensor:
     end = per_group.cumsum(0)
     slot = (end - per_group).index_select(0, index) * block + rank(index, size)
     blocks = rows // block + size  # never fewer than needed: every group wastes less than one
-    left = reduce_sum(left, slot, blocks * block).view(blocks, block, left.size(1))
-    right = reduce_sum(right, slot, blocks * block).view(blocks, block, right.size(1))
+    row = slot.new_full((blocks * block,), rows).scatter(0, slot, torch.arange(rows, device=slot.device))
+    left = select(left, row, slot).view(blocks, block, left.size(1))
+    right = select(right, row, slot).view(blocks, block, right.size(1))
     group = (torch.arange(blocks, device=index.device).unsqueeze(1) >= end).sum(dim=1).clamp(max=size - 1)
     return reduce_sum(left.mT @ right, group, size)
 
@@ -190,12 +204,42 @@ class _Take(torch.autograd.Function):
         return rows.view(*index.shape, *values.shape[2:]), 0
 
 
+class _Select(torch.autograd.Function):
+    @staticmethod
+    def forward(values: Tensor, at: Tensor, back: Tensor) -> Tensor:
+        return _rows_or_zeros(values, at)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Tensor, Tensor, Tensor], output: Tensor) -> None:
+        ctx.save_for_backward(*inputs[1:])
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
+        at, back = ctx.saved_tensors
+        return _Select.apply(grad, back, at), None, None
+
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple[int | None, ...], *inputs: Any) -> tuple[Tensor, int]:
+        values, at, back = _stacked(info, in_dims, *inputs)
+        of_all = _or_none(at, values.size(1)), _or_none(back, at.size(1))
+        return _Select.apply(values.flatten(0, 1), *of_all).view(*at.shape, *values.shape[2:]), 0
+
+
+def _rows_or_zeros(values: Tensor, at: Tensor) -> Tensor:
+    return torch.cat([values, values.new_zeros(1, *values.shape[1:])]).index_select(0, at)
+
+
 def _stacked(info: Any, in_dims: tuple[int | None, ...], *tensors: Tensor) -> list[Tensor]:
     """Every tensor with the dimension of the models in front, expanded where all models share it."""
     return [
         tensor.expand(info.batch_size, *tensor.shape) if dim is None else tensor.movedim(dim, 0)
         for dim, tensor in zip(in_dims, tensors, strict=False)
     ]
+
+
+def _or_none(index: Tensor, size: int) -> Tensor:
+    """As :func:`_of_model`, where ``size`` stands for no row of a model, and R * size for none of all."""
+    return torch.where(index.flatten() < size, _of_model(index, size), index.size(0) * size)
 
 
 def _of_model(index: Tensor, size: int) -> Tensor:

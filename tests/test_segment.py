@@ -43,6 +43,31 @@ def test_half_precision_is_summed_in_float32(device):
     assert segment.reduce_sum(ones, index, 1).dtype == torch.bfloat16
 
 
+@given(st.integers(0, 9), st.integers(0, 9), st.integers(0, 2**31))
+def test_selected_rows_and_their_gradients_equal_those_of_plain_code(rows, wanted, seed):
+    """For one model and for a stack, where some rows are wanted nowhere and some wanted ones are zeros."""
+    generator = torch.Generator().manual_seed(seed)
+    values = torch.randn(2, rows, 3, generator=generator, dtype=torch.float64)
+    at = torch.stack([torch.randperm(rows + wanted, generator=generator)[:wanted].clamp(max=rows) for _ in range(2)])
+    back = torch.full((2, rows + 1), wanted)
+    back = back.scatter(1, at, torch.arange(wanted).expand(2, -1))[:, :rows]
+    weight = torch.randn(2, wanted, 3, generator=generator, dtype=torch.float64)
+
+    def total(values, at, back, weight):
+        return (segment.select(values, at, back) * weight).sum()
+
+    gradients = vmap(grad(total))(values, at, back, weight)
+    for number in range(2):
+        expected = torch.zeros(wanted, 3, dtype=torch.float64)
+        of_values = torch.zeros(rows, 3, dtype=torch.float64)
+        for row, source in enumerate(at[number].tolist()):
+            if source < rows:
+                expected[row], of_values[source] = values[number, source], weight[number, row]
+        assert torch.equal(segment.select(values[number], at[number], back[number]), expected)
+        assert torch.equal(gradients[number], of_values)
+    assert torch.equal(vmap(segment.select)(values, at, back)[1], segment.select(values[1], at[1], back[1]))
+
+
 @given(st.integers(0, 9), st.integers(1, 4), st.integers(0, 2**31))
 def test_rows_are_ranked_within_their_group(rows, groups, seed):
     generator = torch.Generator().manual_seed(seed)

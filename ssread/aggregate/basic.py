@@ -19,7 +19,7 @@ class _Reduction(FlatAggregation):
         if nodes.ptr is not None and kernels.usable(nodes.x):
             from ssread.kernels.read import reduce
 
-            return reduce(nodes.x, nodes.ptr, positions, num_positions, self.kernel)
+            return reduce(nodes.x, nodes.ptr, nodes.index, positions, num_positions, self.kernel)
         return super().aggregate_nodes(nodes, positions, num_positions)
 
 

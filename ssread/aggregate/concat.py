@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch_geometric.nn.inits import reset
 
 from ssread.aggregate.base import FlatAggregation
+from ssread.nodes import Nodes
 
 __all__ = ["Concat"]
 
@@ -33,6 +34,11 @@ class Concat(FlatAggregation):
         """Node vectors [N, d] to group vectors [num_groups, out_channels], the first part's channels first."""
         parts = cast(Sequence[FlatAggregation], self.parts)
         return torch.cat([part.aggregate(x, index, num_groups) for part in parts], dim=-1)
+
+    def aggregate_nodes(self, nodes: Nodes, positions: Tensor | None = None, num_positions: int = 1) -> Tensor:
+        """See :meth:`FlatAggregation.aggregate_nodes`."""
+        parts = cast(Sequence[FlatAggregation], self.parts)
+        return torch.cat([part.aggregate_nodes(nodes, positions, num_positions) for part in parts], dim=-1)
 
     def as_sum(self, x: Tensor, index: Tensor, num_groups: int) -> Tensor:
         """See :meth:`FlatAggregation.as_sum`."""

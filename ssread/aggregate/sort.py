@@ -53,14 +53,17 @@ class Sort(FlatAggregation):
 
     def sort(self, x: Tensor, index: Tensor, num_groups: int) -> Tensor:
         """The first ``k`` nodes of every group in order, [num_groups, k, d], with zeros after the last."""
+        nodes, slots = x.size(0), num_groups * self.k
         order = self._order(x.detach(), index)
         members = segment.count(index, num_groups)
         first = members.cumsum(0) - members
         rank = torch.arange(self.k, device=x.device)
-        slot = (first.unsqueeze(1) + rank).clamp(max=x.size(0))
-        slot = torch.where(rank < members.unsqueeze(1), slot, x.size(0))  # the row of zeros appended below
-        padded = torch.cat([segment.take(x, order), x.new_zeros(1, x.size(1))])
-        return segment.take(padded, slot.flatten()).view(num_groups, self.k, x.size(1))
+        place = torch.where(rank < members.unsqueeze(1), first.unsqueeze(1) + rank, nodes).flatten()
+        node = torch.cat([order, order.new_full((1,), nodes)]).index_select(0, place)
+        row = torch.empty_like(order).scatter(0, order, torch.arange(nodes, device=x.device))
+        row = row - first.index_select(0, index)
+        slot = torch.where(row < self.k, index * self.k + row, slots)
+        return segment.select(x, node, slot).view(num_groups, self.k, x.size(1))
 
     def _order(self, x: Tensor, index: Tensor) -> Tensor:
         """Nodes sorted by group, and within it by channels from the last to the first, larger first."""

@@ -11,10 +11,10 @@ from torch import Tensor
 from ssread.kernels.stacking import fold, power_of_2, tiles_of, unfold
 from ssread.sorted_edges import SortedEdges
 
-__all__ = ["own_none", "own_relu", "own_scaled", "sum_messages"]
+__all__ = ["own_loop", "own_none", "own_relu", "own_scaled", "sum_messages"]
 
-#: The term that a node adds itself: none, ``scale^2 relu(x + own)`` or ``own * x``.
-own_none, own_relu, own_scaled = range(3)
+#: The term that a node adds itself: none, ``scale^2 relu(x + own)``, ``own * x`` or ``scale^2 x + own``.
+own_none, own_relu, own_scaled, own_loop = range(4)
 
 
 def sum_messages(
@@ -42,7 +42,8 @@ def sum_messages(
         scale: s, [N], or None for 1; gets no gradient.
         weight: w, [E], or None for 1; gets no gradient.
         own: The parameter of the node's own term, [d]; see ``own_form``.
-        own_form: ``own_none``, ``own_relu`` (adds :math:`s_i^2 \mathrm{relu}(x_i + own)`), ``own_scaled`` (own * x_i).
+        own_form: ``own_none``, ``own_relu`` (adds :math:`s_i^2 \mathrm{relu}(x_i + own)`), ``own_scaled`` (adds
+            own * x_i) or ``own_loop`` (adds :math:`s_i^2 x_i + own`).
     """
 
     def stacked(value: Tensor | None) -> Tensor | None:
@@ -205,8 +206,12 @@ def _forward(
             if SCALE:
                 value *= (s * s)[:, None]
             total += value
-        else:
+        elif OWN == 2:
             total += value * o[None, :]
+        else:
+            if SCALE:
+                value *= (s * s)[:, None]
+            total += value + o[None, :]
     tl.store(out + model * N * D + here, total, mask=inside)
 
 
@@ -281,9 +286,14 @@ def _backward(
                 g = tl.where(value + o[None, :] > 0, g, 0.0)
                 grad_o += g
                 total += g
-            else:
+            elif OWN == 2:
                 grad_o += g * value
                 total += g * o[None, :]
+            else:
+                grad_o += g
+                if SCALE:
+                    g *= (s * s)[:, None]
+                total += g
         tl.store(grad_x + here, total, mask=inside)
     sums += (model * tl.num_programs(0) + tl.program_id(0)) * (2 + F) * D
     if RELU:

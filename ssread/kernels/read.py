@@ -28,19 +28,19 @@ def align(H: Tensor, directions: Tensor, gamma: float) -> tuple[Tensor, Tensor]:
     return positions.squeeze(0), costs.squeeze(0)
 
 
-def reduce(x: Tensor, start: Tensor, positions: Tensor | None, num_positions: int, how: str) -> Tensor:
+def reduce(x: Tensor, start: Tensor, index: Tensor, positions: Tensor | None, num_positions: int, how: str) -> Tensor:
     """Returns the sum, mean or maximum of the rows of every graph and position, [B * K, d]; zeros without rows.
 
     Args:
         x: Rows in the order of their graphs, [N, d].
         start: Where each graph's rows begin, [B + 1]; rows after those of the last graph are ignored.
+        index: The graph of every row, [N]; a row between those of another graph is ignored.
         positions: The position of every row, [N]; None for one position.
         num_positions: K.
         how: ``sum``, ``mean`` or ``max`` (equal maxima share the gradient).
     """
-    positions = None if positions is None else positions.unsqueeze(0)
-    out = _Reduce.apply(x.unsqueeze(0), start.unsqueeze(0), positions, num_positions, REDUCTIONS[how])
-    return out.squeeze(0)
+    arrays = (None if array is None else array.unsqueeze(0) for array in (x, start, index, positions))
+    return _Reduce.apply(*arrays, num_positions, REDUCTIONS[how]).squeeze(0)
 
 
 #: Entries of a tile and warps of a program, tuned on an H200.
@@ -84,42 +84,44 @@ class _Align(torch.autograd.Function):
 
 class _Reduce(torch.autograd.Function):
     @staticmethod
-    def forward(x: Tensor, start: Tensor, positions: Tensor | None, num_positions: int, how: int) -> Tensor:
+    def forward(
+        x: Tensor, start: Tensor, index: Tensor, positions: Tensor | None, num_positions: int, how: int
+    ) -> Tensor:
         R, N, d = x.shape
         graphs = start.size(1) - 1
         out = x.new_empty(R, graphs * num_positions, d)
         if out.numel() > 0:
             _reduce[(num_positions, graphs, R)](
-                *_arrays(x, start, positions), out, N, d, **_blocks(x, positions, REDUCE), HOW=how
+                *_arrays(x, start, index, positions), out, N, d, **_blocks(x, positions, REDUCE), HOW=how
             )
         return out
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        x, start, positions, ctx.num_positions, ctx.how = inputs
-        ctx.save_for_backward(x, start, positions, output)
+        *arrays, ctx.num_positions, ctx.how = inputs
+        ctx.save_for_backward(*arrays, output)
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        x, start, positions, out = ctx.saved_tensors
+        x, start, index, positions, out = ctx.saved_tensors
         R, N, d = x.shape
         graphs = start.size(1) - 1
         grad_x = torch.empty_like(x, memory_format=torch.contiguous_format)
         if grad_x.numel() > 0:
             _reduce_backward[(ctx.num_positions, graphs + 1, R)](
-                *_arrays(x, start, positions), out.contiguous(), grad.contiguous(), grad_x, N, d,
+                *_arrays(x, start, index, positions), out.contiguous(), grad.contiguous(), grad_x, N, d,
                 **_blocks(x, positions, REDUCE_BACKWARD), HOW=ctx.how,
             )  # fmt: skip
-        return grad_x, None, None, None, None
+        return grad_x, None, None, None, None, None
 
     @staticmethod
     def vmap(info: Any, in_dims: tuple[int | None, ...], *inputs: Any) -> tuple[Tensor, int]:
         return unfold(info.batch_size, _Reduce.apply(*fold(info.batch_size, in_dims, inputs))), 0
 
 
-def _arrays(x: Tensor, start: Tensor, positions: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
-    return x.contiguous(), start.contiguous(), start if positions is None else positions.contiguous()
+def _arrays(x: Tensor, start: Tensor, index: Tensor, positions: Tensor | None) -> tuple[Tensor, ...]:
+    return tuple(array.contiguous() for array in (x, start, index, index if positions is None else positions))
 
 
 def _blocks(x: Tensor, positions: Tensor | None, tile: tuple[int, int]) -> dict[str, Any]:
@@ -176,9 +178,20 @@ def _align(
 
 
 @triton.jit
+def _is_mine(index, positions, row, end, first, graph, position, ALIGNED: tl.constexpr):
+    """Whether rows before ``end`` belong to a graph and position of the model whose rows begin at ``first``."""
+    mine = row < end
+    mine = mine & (tl.load(index + first + row, mask=mine, other=-1) == graph)
+    if ALIGNED:
+        mine = mine & (tl.load(positions + first + row, mask=mine, other=-1) == position)
+    return mine
+
+
+@triton.jit
 def _reduce(
-    x, start, positions, out, N, D, ROWS: tl.constexpr, CHANNELS: tl.constexpr, ALIGNED: tl.constexpr, HOW: tl.constexpr
-):
+    x, start, index, positions, out, N, D,
+    ROWS: tl.constexpr, CHANNELS: tl.constexpr, ALIGNED: tl.constexpr, HOW: tl.constexpr,
+):  # fmt: skip
     position, graph, model = tl.program_id(0), tl.program_id(1), tl.program_id(2).to(tl.int64)
     channel = tl.arange(0, CHANNELS)
     begin = tl.load(start + model * (tl.num_programs(1) + 1) + graph)
@@ -190,9 +203,7 @@ def _reduce(
     count = tl.zeros((ROWS,), dtype=tl.float32)
     for first in range(begin, end, ROWS):
         row = first + tl.arange(0, ROWS)
-        mine = row < end
-        if ALIGNED:
-            mine = mine & (tl.load(positions + model * N + row, mask=mine, other=-1) == position)
+        mine = _is_mine(index, positions, row, end, model * N, graph, position, ALIGNED)
         at = x + (model * N + row)[:, None] * D + channel[None, :]
         value = tl.load(at, mask=mine[:, None] & (channel < D)[None, :], other=0.0)
         if HOW == 2:
@@ -217,7 +228,7 @@ def _reduce(
 
 @triton.jit
 def _reduce_backward(
-    x, start, positions, out, grad, grad_x, N, D,
+    x, start, index, positions, out, grad, grad_x, N, D,
     ROWS: tl.constexpr, CHANNELS: tl.constexpr, ALIGNED: tl.constexpr, HOW: tl.constexpr,
 ):  # fmt: skip
     position, graph, model = tl.program_id(0), tl.program_id(1), tl.program_id(2).to(tl.int64)
@@ -242,9 +253,7 @@ def _reduce_backward(
         shares = tl.zeros((ROWS, CHANNELS), dtype=tl.float32)
         for first in range(begin, end, ROWS):
             row = first + tl.arange(0, ROWS)
-            mine = row < end
-            if ALIGNED:
-                mine = mine & (tl.load(positions + model * N + row, mask=mine, other=-1) == position)
+            mine = _is_mine(index, positions, row, end, model * N, graph, position, ALIGNED)
             if HOW == 2:
                 at = x + (model * N + row)[:, None] * D + channel[None, :]
                 value = tl.load(at, mask=mine[:, None] & (channel < D)[None, :], other=0.0)
@@ -254,12 +263,17 @@ def _reduce_backward(
         g = g / tl.maximum(tl.sum(shares, axis=0), 1.0)
     for first in range(begin, end, ROWS):
         row = first + tl.arange(0, ROWS)
-        mine = row < end
-        if ALIGNED:
-            mine = mine & (tl.load(positions + model * N + row, mask=mine, other=-1) == position)
+        mine = _is_mine(index, positions, row, end, model * N, graph, position, ALIGNED)
         here = (model * N + row)[:, None] * D + channel[None, :]
         inside = mine[:, None] & (channel < D)[None, :]
         part = tl.zeros((ROWS, CHANNELS), dtype=tl.float32) + g[None, :]
         if HOW == 2:
             part = tl.where(tl.load(x + here, mask=inside, other=0.0) == best[None, :], part, 0.0)
         tl.store(grad_x + here, part, mask=inside)
+        if position == 0:
+            ignored = row < end
+            ignored = ignored & (tl.load(index + model * N + row, mask=ignored, other=-1) != graph)
+            tl.store(
+                grad_x + here, tl.zeros((ROWS, CHANNELS), dtype=tl.float32),
+                mask=ignored[:, None] & (channel < D)[None, :],
+            )  # fmt: skip

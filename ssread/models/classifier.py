@@ -150,7 +150,9 @@ class GraphClassifier(nn.Module):
         """
         # Rows dropped by pooling form one more group, which is read like the others and cut off.
         size = batch_size + int(encoding.dropped)
-        reading = self.readout.read(encoding.x, encoding.groups(size), encoding.ptr, dim_size=encoding.heights * size)
+        reading = self.readout.read(
+            encoding.x, encoding.groups(size), encoding.starts(), dim_size=encoding.heights * size
+        )
         if encoding.heights > 1 or encoding.dropped:
             reading = reading.map_graphs(lambda values: encoding.added_up(values)[:batch_size])
         return reading if self.norm is None else replace(reading, vectors=self.norm(reading.vectors, real))

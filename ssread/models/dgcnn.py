@@ -39,4 +39,4 @@ class DGCNN(Encoder):
         for conv in self.convs:
             h = conv(h, matrix).tanh()
             outputs.append(h)
-        return Encoding(torch.cat(outputs, dim=-1), graphs.batch)
+        return Encoding(torch.cat(outputs, dim=-1), graphs.batch, ptr=graphs.ptr)

@@ -158,4 +158,5 @@ class DiffPool(Encoder):
         batch = torch.where(some, graph, graphs.batch_size)
         losses = {"link": pooled.link_loss, "entropy": pooled.entropy_loss}
         row = graphs.batch * self.num_clusters + pooled.cluster
-        return Encoding(self.norm(clusters, real), batch, losses, dropped=True, row=row)
+        ptr = torch.arange(graphs.batch_size + 1, device=clusters.device) * self.num_clusters
+        return Encoding(self.norm(clusters, real), batch, losses, dropped=True, ptr=ptr, row=row)

@@ -1,11 +1,9 @@
 """Kipf and Welling's GCN layer for graphs in which pooling may have dropped nodes."""
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor, nn
 
-from ssread import segment
+from ssread import kernels
 from ssread.models.graphs import Graphs
 from ssread.models.layers import Linear
 from ssread.neighbours import Neighbours
@@ -13,23 +11,33 @@ from ssread.neighbours import Neighbours
 __all__ = ["GCNConv", "Propagation", "propagation"]
 
 
-@dataclass(frozen=True, eq=False)
 class Propagation:
     """The matrix of Equation 1, D^-1/2 (A + I) D^-1/2, of the kept nodes.
 
-    Attributes:
+    Args:
         neighbours: The edges.
-        edge: Weights of the edges, [E]; 0 if an end was dropped.
-        loop: Weight of the self-loop of every node, [N, 1].
+        exists: 1 for every edge of A, 0 for the others, [E].
+        scale: D^-1/2, 0 for dropped nodes, [N].
     """
 
-    neighbours: Neighbours
-    edge: Tensor
-    loop: Tensor
+    def __init__(self, neighbours: Neighbours, exists: Tensor, scale: Tensor):
+        self.neighbours, self.exists, self.scale = neighbours, exists, scale
+        self._edge: Tensor | None = None
 
-    def times(self, x: Tensor) -> Tensor:
-        """Returns the product with node vectors [N, d]."""
-        return self.neighbours.sum(x, self.edge) + x * self.loop
+    def times(self, x: Tensor, bias: Tensor) -> Tensor:
+        """Returns the product with node vectors [N, d], plus the bias [d]."""
+        if kernels.usable(x):
+            from ssread.kernels.messages import own_loop, sum_messages
+
+            to = self.neighbours
+            return sum_messages(
+                x, to.entering, to.leaving, scale=self.scale, weight=self.exists, own=bias, own_form=own_loop
+            )
+        if self._edge is None:
+            ends = self.neighbours.source, self.neighbours.target
+            source, target = (self.scale.index_select(0, end) for end in ends)
+            self._edge = self.exists * source * target
+        return self.neighbours.sum(x, self._edge) + x * self.scale.square().unsqueeze(-1) + bias
 
 
 def propagation(graphs: Graphs, kept: Tensor | None = None) -> Propagation:
@@ -37,13 +45,10 @@ def propagation(graphs: Graphs, kept: Tensor | None = None) -> Propagation:
 
     Every node has exactly one self-loop: a self-loop in the data is not added to it.
     """
-    source, target = graphs.source, graphs.target
-    exists = (source != target).to(graphs.x.dtype)
-    if kept is not None:
-        exists = exists * kept.index_select(0, source) * kept.index_select(0, target)
-    scale = (segment.reduce_sum(exists, target, graphs.num_nodes) + 1).rsqrt()
-    edge = exists * scale.index_select(0, source) * scale.index_select(0, target)
-    return Propagation(graphs.neighbours, edge, scale.square().unsqueeze(-1))
+    exists = (graphs.source != graphs.target).to(graphs.x.dtype)
+    kept = torch.ones_like(graphs.x[:, 0]) if kept is None else kept
+    degree = graphs.neighbours.sum(kept.unsqueeze(-1), exists).squeeze(-1)
+    return Propagation(graphs.neighbours, exists, kept * (degree + 1).rsqrt())
 
 
 class GCNConv(nn.Module):
@@ -66,4 +71,4 @@ class GCNConv(nn.Module):
 
     def forward(self, x: Tensor, matrix: Propagation) -> Tensor:
         """Maps node vectors [N, in] to node vectors [N, out]."""
-        return matrix.times(self.lin(x)) + self.bias
+        return matrix.times(self.lin(x), self.bias)

@@ -108,7 +108,8 @@ class Encoding:
         batch: The graph of every row, [M]. Rows dropped by pooling stay in place and have ``batch_size`` here.
         losses: Auxiliary losses of the encoder by name, one value per graph, [B].
         dropped: Whether some rows may have been dropped.
-        ptr: Where each graph's rows begin, [B + 1], if rows are known to be in the order of their graphs; else None.
+        ptr: Where each graph's rows begin at a pooling level, [B + 1], if rows are known to be in the order of their
+            graphs, dropped ones among them; else None.
         heights: The number of pooling levels at which a graph is read out; the results are summed. The rows of all
             levels follow each other, the same number for each.
         row: The row of every node, [N], where rows are not nodes but clusters; else None.
@@ -139,6 +140,15 @@ class Encoding:
             return self.batch
         heights = torch.arange(self.heights, device=self.batch.device).unsqueeze(1)
         return (self.batch.view(self.heights, -1) + size * heights).flatten()
+
+    def starts(self) -> Tensor | None:
+        """Returns where the rows of every group of :meth:`groups` begin, with the end of all; None if not known."""
+        if self.ptr is None or (self.heights == 1 and not self.dropped):
+            return self.ptr
+        # Rows after the last graph are in the range of the dropped ones, where there is a group for these.
+        rows = self.batch.size(0) // self.heights
+        ends = [self.ptr[: None if self.dropped else -1] + rows * height for height in range(self.heights)]
+        return torch.cat([*ends, self.ptr.new_full((1,), self.batch.size(0))])
 
     def added_up(self, values: Tensor) -> Tensor:
         """Sums values of groups [heights * size, ...] over the pooling levels, [size, ...]."""

@@ -56,4 +56,4 @@ class GraphUNet(Encoder):
         for layer, (conv, (matrix, before, left)) in enumerate(zip(self.up, reversed(levels), strict=True), start=1):
             h = conv(h * left.unsqueeze(-1) + before, matrix)
             h = h.relu() if layer < len(self.up) else h
-        return Encoding(h, graphs.batch)
+        return Encoding(h, graphs.batch, ptr=graphs.ptr)

@@ -38,4 +38,4 @@ class SAGPool(Encoder):
             h, kept = pool(conv(h, matrix).relu(), kept, graphs, matrix)
             vectors.append(h)
             batch.append(torch.where(kept > 0, graphs.batch, graphs.batch_size))
-        return Encoding(torch.cat(vectors), torch.cat(batch), dropped=True, heights=len(self.convs))
+        return Encoding(torch.cat(vectors), torch.cat(batch), dropped=True, ptr=graphs.ptr, heights=len(self.convs))

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.nn.inits import uniform
 
-from ssread import segment
+from ssread import kernels, segment
 from ssread.errors import InputError
 from ssread.models.gcn_conv import GCNConv, Propagation
 from ssread.models.graphs import Graphs
@@ -26,6 +26,10 @@ def keep_best(scores: Tensor, kept: Tensor, graphs: Graphs, ratio: float) -> Ten
     Returns:
         The new ``kept``, [N].
     """
+    if graphs.ptr is not None and kernels.usable(scores.unsqueeze(-1)):
+        from ssread.kernels import best_nodes
+
+        return best_nodes.keep_best(scores, kept, graphs.ptr, ratio)
     group = torch.where(kept > 0, graphs.batch, graphs.batch_size)  # dropped nodes are ranked apart from the others
     rank = segment.rank(group, graphs.batch_size + 1, by=scores.detach())
     remaining = segment.reduce_sum(kept, graphs.batch, graphs.batch_size)
@@ -53,7 +57,7 @@ class TopKPooling(nn.Module):
 
     def forward(self, x: Tensor, kept: Tensor, graphs: Graphs) -> tuple[Tensor, Tensor]:
         """Returns gated node vectors (zero for dropped nodes) and the new ``kept``."""
-        scores = (x * nn.functional.normalize(self.weight)).sum(dim=-1)  # 0 instead of NaN for a weight of 0
+        scores = nn.functional.linear(x, nn.functional.normalize(self.weight)).squeeze(-1)  # 0 for a weight of 0
         kept = keep_best(scores, kept, graphs, self.ratio)
         return x * (scores.tanh() * kept).unsqueeze(-1), kept
 

@@ -8,7 +8,7 @@ from torch.func import vmap
 pytest.importorskip("triton", reason="Triton is not installed")
 
 from ssread.kernels import stacking
-from ssread.kernels.messages import own_none, own_relu, own_scaled, sum_messages
+from ssread.kernels.messages import own_loop, own_none, own_relu, own_scaled, sum_messages
 from ssread.sorted_edges import SortedEdges
 
 
@@ -35,6 +35,8 @@ def plain(x, source, target, shift, features, table, scale, weight, own, own_for
         out = out + s[:, None] ** 2 * (x + own).relu()
     if own_form == own_scaled:
         out = out + own * x
+    if own_form == own_loop:
+        out = out + s[:, None] ** 2 * x + own
     return out
 
 
@@ -91,7 +93,7 @@ cases = {
     "relu": st.booleans(),
     "scaled": st.booleans(),
     "weighted": st.booleans(),
-    "own_form": st.sampled_from([own_none, own_relu, own_scaled]),
+    "own_form": st.sampled_from([own_none, own_relu, own_scaled, own_loop]),
 }
 
 

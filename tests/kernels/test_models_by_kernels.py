@@ -39,7 +39,10 @@ def one_step(graphs: GraphSet, arguments: dict, plan: torch.Tensor, where: str) 
         ("gcn", "attention", "ssread", "planted"),
         ("gin", "mean", "ssread", "one way"),
         ("dgcnn", "sort", "ssread", "one way"),
-        ("sagpool", "max", "ssread", "planted"),
+        ("sagpool", ["max", "mean"], "ssread", "planted"),
+        ("sagpool", "sum", "global", "one way"),
+        ("gunet", ["sum", "max", "mean"], "ssread", "one way"),
+        ("diffpool", "max", "ssread", "planted"),
     ],
 )
 def test_losses_gradients_and_statistics_agree(where, name, aggr, readout, dataset, monkeypatch, mutag):

@@ -51,23 +51,26 @@ def test_positions_costs_and_prototype_gradients_equal_plain_torch(where, seed, 
     how=st.sampled_from(["sum", "mean", "max"]),
     graphs=st.integers(1, 6),
     behind=st.integers(0, 40),
+    share_ignored=st.sampled_from([0, 0.3]),
 )
-def test_reductions_and_their_gradients_equal_plain_torch(where, seed, nodes, d, K, how, graphs, behind):
-    """Rows after those of the last graph change nothing, and their gradient is zero."""
+def test_reductions_and_their_gradients_equal_plain_torch(where, seed, nodes, d, K, how, graphs, behind, share_ignored):
+    """Rows after those of the last graph, or of no graph, change nothing, and their gradient is zero."""
     x, g = draw(seed, nodes, d, where)
     x = (x * 2).round() / 2 + 0.25  # equal entries, but no zeros: torch would share their gradient with the empty group
     index = torch.randint(graphs, (nodes,), generator=g).sort().values.to(where)
     start = torch.searchsorted(index, torch.arange(graphs + 1, device=where))
     positions = torch.randint(K, (nodes,), generator=g).to(where)
+    ignored = (torch.rand(nodes, generator=g) < share_ignored).to(where)
     grad = torch.randn(graphs * K, d, generator=g).to(where)
     more, _ = draw(seed + 1, behind, d, where)
     ours, theirs = torch.cat([x, more]).requires_grad_(), x.double().requires_grad_()
     all_positions = torch.cat([positions, positions.new_zeros(behind)])
-    out = reduce(ours, start, None if K == 1 else all_positions, K, how)
+    all_graphs = torch.cat([torch.where(ignored, graphs, index), index.new_zeros(behind)])
+    out = reduce(ours, start, all_graphs, None if K == 1 else all_positions, K, how)
     out.backward(grad)
     assert not ours.grad[nodes:].any()
-    group = index * K + (0 if K == 1 else positions)
-    expected = getattr(segment, f"reduce_{how}")(theirs, group, graphs * K)
+    group = torch.where(ignored, graphs * K, index * K + (0 if K == 1 else positions))
+    expected = getattr(segment, f"reduce_{how}")(theirs, group, graphs * K + 1)[:-1]
     expected.backward(grad.double())
     torch.testing.assert_close(out.double(), expected, atol=1e-5, rtol=1e-5)
     torch.testing.assert_close(ours.grad[:nodes].double(), theirs.grad, atol=1e-5, rtol=1e-5)
@@ -77,13 +80,14 @@ def test_a_stack_equals_single_calls(where):
     H = torch.stack([draw(s, 30, 8, where)[0] for s in range(3)])
     P = unit(torch.stack([draw(9 + s, 4, 8, where)[0] for s in range(3)]))
     start = torch.tensor([0, 10, 10, 30], device=where)
+    index = torch.repeat_interleave(start.diff())
     positions, costs = vmap(lambda h, p: align(h, p, 0.01))(H, P)
-    sums = vmap(lambda h, k: reduce(h, start, k, 4, "mean"))(H, positions)
+    sums = vmap(lambda h, k: reduce(h, start, index, k, 4, "mean"))(H, positions)
     for i in range(3):
         one, cost = align(H[i], P[i], 0.01)
         assert torch.equal(positions[i], one)
         assert torch.equal(costs[i], cost)
-        assert torch.equal(sums[i], reduce(H[i], start, one, 4, "mean"))
+        assert torch.equal(sums[i], reduce(H[i], start, index, one, 4, "mean"))
 
 
 @pytest.mark.parametrize("how", ["sum", "mean", "max"])
@@ -95,6 +99,7 @@ def test_nan_is_propagated(where, how):
     assert not costs[4:].isnan().any()
     assert positions.min() >= 0
     assert positions.max() < 3
-    out = reduce(H, torch.tensor([0, 10, 20], device=where), None, 1, how)
+    start = torch.tensor([0, 10, 20], device=where)
+    out = reduce(H, start, torch.repeat_interleave(start.diff()), None, 1, how)
     assert out[0, 1].isnan()
     assert not out[1].isnan().any()
