@@ -66,8 +66,12 @@ def compare_all(
     trainer = Trainer(graphs, runner, store, watch, only_accuracy)
     to_come = sum(_still_to_come(experiment) for experiment in experiments)
     groups = [_Trainings(settled(experiment, trainer, to_come), trainer) for experiment in experiments]
-    trainer.train([pair for group in groups for pair in group.first()], later=sum(group.later() for group in groups))
-    trainer.train([pair for group in groups for pair in group.second()])
+    if all(group.knows_positions() for group in groups):  # then nothing has to wait for the choice of K
+        trainer.train([pair for group in groups for pair in (*group.first(), *group.second())])
+    else:
+        later = sum(group.later() for group in groups)
+        trainer.train([pair for group in groups for pair in group.first()], later)
+        trainer.train([pair for group in groups for pair in group.second()])
     rule = "; ".join(rules) if len(rules) == 1 else "; ".join(f"{learn}: {rule}" for rule, learn in rules.items())
     return Report([cell for group in groups for cell in group.cells()], rule, experiments[0].metric)
 
@@ -153,6 +157,10 @@ class _Trainings:
         self._globals = [trainings(experiment, arch, aggr, None) for arch, aggr in experiment.cells()]
         chosen = experiment.positions is None
         self._candidates = [trainings(experiment, *experiment.base, k) for k in POSITIONS] if chosen else []
+
+    def knows_positions(self) -> bool:
+        """Whether K is given, or all trainings that choose it are stored."""
+        return not self._trainer.missing(self._paired(self._candidates))
 
     def first(self) -> list[tuple[Run, Training]]:
         """Returns the trainings with the global readout, and those with every candidate for K."""

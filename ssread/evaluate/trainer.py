@@ -58,6 +58,11 @@ class Trainer:
                 self._done.add(run_key(self._dataset, result.run, training))
                 self._watch(len(self._done), total, result)
 
+    def missing(self, trainings: Sequence[tuple[Run, Training]]) -> int:
+        """Returns how many trainings are not stored yet."""
+        by_key = {run_key(self._dataset, run, training): (run, training) for run, training in trainings}
+        return len(by_key) - len(self._stored(by_key))
+
     def _stored(self, by_key: Mapping[str, tuple[Run, Training]]) -> set[str]:
         """Returns which trainings need not be repeated."""
         with_curves = {  # the metric that chose their epoch is in the curves

@@ -22,9 +22,10 @@ class Counting:
     device = "cpu"
 
     def __init__(self):
-        self.asked = []
+        self.asked, self.calls = [], 0
 
     def train(self, graphs, runs, training):
+        self.calls += 1
         for run in runs:
             self.asked.append(run)
             yield train(graphs, [run], training)[0]
@@ -123,6 +124,16 @@ def test_positions_are_chosen_by_validation_accuracy_alone(graphs, tmp_path, mon
     assert seen[-1][:2] == (21, 21)
     assert all(total == 21 for _, total, _ in seen)
     assert "K: by mean validation accuracy of gcn + ssread(sum)" in report.rule
+
+
+def test_once_k_can_be_chosen_both_readouts_are_trained_side_by_side(graphs, tmp_path):
+    experiment = dataclasses.replace(EXPERIMENT, positions=None, seeds=1)
+    with Store(tmp_path / "store.sqlite") as store:
+        compare_readouts(graphs, experiment, Counting(), store)
+        runner = Counting()
+        compare_readouts(graphs, dataclasses.replace(experiment, arch=("gin",)), runner, store)
+    assert runner.calls == 1
+    assert {run.model["readout"] for run in runner.asked} == {"global", "ssread"}
 
 
 def test_failed_trainings_are_left_out_and_said(graphs, tmp_path):
