@@ -15,7 +15,13 @@ class BatchNorm(nn.BatchNorm1d):
 
     Without a mask it calls torch's own kernel, which is ten times as fast on a CPU. A batch of a single node, which
     torch refuses in training, has variance 0.
+
+    A channel that is the same for all nodes, as where nodes have no features, is normalised to zero in evaluation as it
+    is in training. torch's would divide by almost nothing how far its running mean is behind.
     """
+
+    #: A variance below these shares of the squared mean and of ``eps`` is rounding.
+    ROUNDING, NEGLIGIBLE = 1e-8, 1e-3
 
     running_mean: Tensor
     running_var: Tensor
@@ -45,10 +51,14 @@ class BatchNorm(nn.BatchNorm1d):
         return y if dropout is None else dropout(y)
 
     def _plain(self, x: Tensor, mask: Tensor | None) -> Tensor:
-        if mask is None and (x.size(0) > 1 or not self.training):
-            return super().forward(x)
         if not self.training:
-            return self._normalise(x, self.running_mean, self.running_var)
+            rounding = (self.ROUNDING * self.running_mean.square()).clamp(max=self.NEGLIGIBLE * self.eps)
+            var = torch.where(self.running_var <= rounding, torch.inf, self.running_var)
+            if mask is not None:
+                return self._normalise(x, self.running_mean, var)
+            return nn.functional.batch_norm(x, self.running_mean, var, self.weight, self.bias, eps=self.eps)
+        if mask is None and x.size(0) > 1:
+            return super().forward(x)
         mask = torch.ones_like(x[:, :1]) if mask is None else mask
         rows = mask.sum().clamp(min=1)
         mean = (x * mask).sum(dim=0) / rows

@@ -46,6 +46,20 @@ def test_norm_of_no_rows_or_one(rows):
     assert all(buffer.isfinite().all() for buffer in norm.buffers())
 
 
+@pytest.mark.parametrize("masked", [False, True])
+def test_a_channel_that_is_the_same_for_all_nodes_is_normalised_to_zero_in_evaluation(masked):
+    """Although its value moves from step to step, and the running mean is behind."""
+    norm, torchs = BatchNorm(2), torch.nn.BatchNorm1d(2)
+    mask = torch.ones(6, 1) if masked else None
+    for step in range(300):
+        x = torch.stack([torch.full((6,), 3 + step / 100), torch.randn(6)], dim=1)
+        norm(x, mask), torchs(x)
+    norm.eval(), torchs.eval()
+    assert torchs(x)[:, 0].abs().min() > 10  # what is the matter with torch's
+    assert torch.equal(norm(x, mask)[:, 0], torch.zeros(6))
+    torch.testing.assert_close(norm(x, mask)[:, 1], torchs(x)[:, 1])
+
+
 @pytest.mark.parametrize("edge_channels", [0, EDGE_FEATURES])
 def test_messages_edge_by_edge(edge_channels):
     batch = random_batch()
