@@ -6,12 +6,14 @@ Accuracies are kept as they arrive, a file per dataset, architecture and aggrega
     python benchmarks/recipe.py                           # MUTAG, GCN, sum
     python benchmarks/recipe.py --datasets NCI1,DD --arch gcn,gin --aggr sum,mean,max --device cuda --out results/recipe
     python benchmarks/recipe.py --out results/recipe --show
+
+All cores work, or stacks of models on a GPU, several at a time: what is missing of a dataset is one queue per training.
 """
 
 import argparse
 import dataclasses
 import itertools
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,21 +24,22 @@ from measuring import dataset
 from sklearn.model_selection import train_test_split
 
 from ssread.common.files import write_csv
-from ssread.common.workers import one_thread
+from ssread.data.cross_validation import FOLD_COLUMN
 from ssread.data.graphset import GraphSet
-from ssread.data.splits import Fold
+from ssread.data.splits import stratified_folds
+from ssread.evaluate.runners import make_runner
 from ssread.published.datasets import TABLE_1
-from ssread.train.cohort import Cohort
-from ssread.train.fit import fit, fold_of_run
 from ssread.train.recipes import RECIPES
-from ssread.train.runs import Run, Training
-from ssread.train.single import Single
+from ssread.train.runs import Run, RunResult, Training
 
 FAIR, PAPER = RECIPES["fair"].training, dataclasses.replace(RECIPES["paper"].training, epochs=150, patience=150)
 READOUTS: dict[str, dict[str, Any]] = {
     "GRead": {"readout": "global"},
     "SSRead": {"readout": "ssread", "num_positions": 4},
 }
+
+#: The name of the inner folds, and the columns of the accuracies.
+SPLIT, COLUMNS = "stored inner", ["variant", "readout", "seed", "fold", "accuracy"]
 
 #: Arguments of the model and the training by name: "+" adds one part alone to the first.
 VARIANTS: dict[str, tuple[dict[str, Any], Training]] = {
@@ -52,33 +55,93 @@ VARIANTS: dict[str, tuple[dict[str, Any], Training]] = {
 }
 
 
-def inner_fold(graphs: GraphSet, run: Run) -> Fold:
-    """The fold of a run with a ninth of its training part in place of the test part."""
-    fold = fold_of_run(graphs, run)
+@dataclasses.dataclass(frozen=True)
+class Cell:
+    """A variant with a readout, an architecture and an aggregation: a line of figures."""
+
+    variant: str
+    readout: str
+    arch: str
+    aggr: str
+
+    @property
+    def training(self) -> Training:
+        """How its models are trained."""
+        return VARIANTS[self.variant][1]
+
+    def run(self, seed: int, fold: int, folds: int) -> Run:
+        """One of its trainings."""
+        model = {"name": self.arch, "aggr": self.aggr, **READOUTS[self.readout], **VARIANTS[self.variant][0]}
+        return Run(model, seed, seed * folds + fold, folds, split=SPLIT)
+
+
+def with_inner_folds(graphs: GraphSet, seeds: int, folds: int) -> GraphSet:
+    """Stores the folds of all seeds with the set, a ninth of each training part in place of the test part."""
     assert graphs.y is not None
-    labels = graphs.y[fold.train].numpy()
-    train, judged = train_test_split(fold.train.numpy(), test_size=1 / 9, stratify=labels, random_state=run.seed)
-    return Fold(torch.from_numpy(np.sort(train)), fold.validation, torch.from_numpy(np.sort(judged)))
+    columns = {}
+    for seed in range(seeds):
+        for number, fold in enumerate(stratified_folds(graphs, 10, seed=seed)[:folds]):
+            labels = graphs.y[fold.train].numpy()
+            train, judged = train_test_split(fold.train.numpy(), test_size=1 / 9, stratify=labels, random_state=seed)
+            parts = torch.full((len(graphs),), -1)
+            for part, ids in enumerate((np.sort(train), fold.validation, np.sort(judged))):
+                parts[ids] = part
+            columns[f"{FOLD_COLUMN} {seed * folds + number}"] = parts
+    return dataclasses.replace(graphs, graph_columns=graphs.graph_columns | columns)
 
 
-def accuracies(graphs: GraphSet, runs: list[Run], training: Training, device: str) -> np.ndarray:
-    """The accuracy of every run on the graphs that judge it."""
-    folds = [inner_fold(graphs, run) for run in runs]
-    if device == "cpu":
-        pairs = zip(runs, folds, strict=True)
-        results = [fit(Single(graphs, r, training), graphs, [r], [f], training)[0] for r, f in pairs]
-    else:
-        results = fit(Cohort(graphs, runs, training, device), graphs, runs, folds, training)
-    return np.array([(r.test_predictions.argmax(axis=1) == r.test_targets).mean() for r in results])
+class Kept:
+    """The accuracies of a dataset, a file per architecture and aggregation; written as they arrive."""
+
+    def __init__(self, folder: Path | None, dataset: str):
+        self._folder, self._dataset = folder, dataset
+        self._tables: dict[tuple[str, str], pd.DataFrame] = {}
+
+    def table(self, arch: str, aggr: str) -> pd.DataFrame:
+        """The accuracies so far."""
+        if (arch, aggr) not in self._tables:
+            path = self._path(arch, aggr)
+            found = path is not None and path.is_file()
+            self._tables[arch, aggr] = pd.read_csv(path) if found else pd.DataFrame(columns=COLUMNS)
+        return self._tables[arch, aggr]
+
+    def missing(self, cell: Cell, seeds: int, folds: int) -> list[tuple[int, int]]:
+        """The seeds and folds of a cell that are not kept yet."""
+        table = self.table(cell.arch, cell.aggr)
+        mine = table[(table.variant == cell.variant) & (table.readout == cell.readout)]
+        done = set(zip(mine.seed, mine.fold, strict=True))
+        return [pair for pair in itertools.product(range(seeds), range(folds)) if pair not in done]
+
+    def add(self, cell: Cell, seed: int, fold: int, result: RunResult) -> None:
+        """Keeps the accuracy of a training on the graphs that judge it."""
+        accuracy = (result.test_predictions.argmax(axis=1) == result.test_targets).mean()
+        row = pd.DataFrame([(cell.variant, cell.readout, seed, fold, accuracy)], columns=COLUMNS)
+        table = self.table(cell.arch, cell.aggr)
+        self._tables[cell.arch, cell.aggr] = table = pd.concat([table, row]) if len(table) else row
+        if (path := self._path(cell.arch, cell.aggr)) is not None:
+            write_csv(path, table)
+
+    def _path(self, arch: str, aggr: str) -> Path | None:
+        return None if self._folder is None else self._folder / f"{self._dataset}-{arch}-{aggr}.csv"
 
 
-def missing(kept: pd.DataFrame, chosen: str) -> Iterator[tuple[str, str, dict[str, Any], Training]]:
-    """What is not kept yet of the variants with this in their names: variant, readout, arguments and training."""
-    for variant, (model, training) in VARIANTS.items():
-        for readout, arguments in READOUTS.items():
-            fits = readout == "SSRead" or "position_hops" not in model
-            if chosen in variant and fits and not ((kept.variant == variant) & (kept.readout == readout)).any():
-                yield variant, readout, {**arguments, **model}, training
+def train_missing(graphs: GraphSet, cells: Sequence[Cell], kept: Kept, options: argparse.Namespace) -> None:
+    """Trains what is not kept of a dataset: all cells that are trained alike side by side."""
+    runner = make_runner(options.device, options.workers, "here", print)
+    folds = 2 if options.quick else options.folds
+    with_folds = with_inner_folds(graphs, options.seeds, folds)
+    for training in dict.fromkeys(cell.training for cell in cells):
+        alike = [cell for cell in cells if cell.training == training]
+        wanted = {  # a run holds a dictionary: its text stands for it
+            repr(cell.run(seed, fold, folds)): (cell, seed, fold)
+            for cell in alike
+            for seed, fold in kept.missing(cell, options.seeds, folds)
+        }
+        runs = [cell.run(seed, fold, folds) for cell, seed, fold in wanted.values()]
+        if options.quick:
+            training = dataclasses.replace(training, epochs=2, patience=2)
+        for result in runner.train(with_folds, runs, training):
+            kept.add(*wanted[repr(result.run)], result)
 
 
 def show(kept: pd.DataFrame) -> None:
@@ -101,6 +164,9 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--folds", type=int, default=10, help="how many of the ten folds are trained")
     parser.add_argument("--device", default="cpu")
+    parser.add_argument(
+        "--workers", type=int, help="worker processes (default: one per core, or as many as pay on a GPU)"
+    )
     parser.add_argument("--out", type=Path, default=Path("runs/recipe"), help="the folder of the accuracies")
     parser.add_argument("--show", action="store_true", help="train nothing; show all that is kept")
     parser.add_argument("--quick", action="store_true", help="two folds, two epochs, nothing kept: that it runs")
@@ -111,30 +177,19 @@ def main() -> None:
             print(path.stem)
             show(pd.read_csv(path))
         return
-    folds = 2 if options.quick else options.folds
-    limit: dict[str, Any] = {"epochs": 2, "patience": 2} if options.quick else {}
     sizes = {row.name: (round(row.mean_nodes), row.graphs) for row in TABLE_1}
-    lists = (getattr(options, name).split(",") for name in ("datasets", "arch", "aggr"))
-    with one_thread():
-        for name, arch, aggr in itertools.product(*lists):
-            graphs, path = dataset(name, *sizes.get(name, (20, 200))), options.out / f"{name}-{arch}-{aggr}.csv"
-            kept = pd.DataFrame(columns=["variant", "readout", "seed", "fold", "accuracy"])
-            if path.is_file() and not options.quick:
-                kept = pd.read_csv(path)
-            for variant, readout, model, training in missing(kept, options.variants):
-                runs = [
-                    Run({"name": arch, "aggr": aggr, **model}, seed, fold)
-                    for seed in range(options.seeds)
-                    for fold in range(folds)
-                ]
-                found = accuracies(graphs, runs, dataclasses.replace(training, **limit), options.device)
-                rows = [(variant, readout, r.seed, r.fold, value) for r, value in zip(runs, found, strict=True)]
-                new = pd.DataFrame(rows, columns=kept.columns)
-                kept = pd.concat([kept, new]) if len(kept) else new
-                if not options.quick:
-                    write_csv(path, kept)
-            print(path.stem)
-            show(kept)
+    archs, aggrs = options.arch.split(","), options.aggr.split(",")
+    for name in options.datasets.split(","):
+        graphs, kept = dataset(name, *sizes.get(name, (20, 200))), Kept(None if options.quick else options.out, name)
+        cells = [
+            Cell(variant, readout, arch, aggr)
+            for variant, readout, arch, aggr in itertools.product(VARIANTS, READOUTS, archs, aggrs)
+            if options.variants in variant and (readout == "SSRead" or "position_hops" not in VARIANTS[variant][0])
+        ]
+        train_missing(graphs, cells, kept, options)
+        for arch, aggr in itertools.product(archs, aggrs):
+            print(f"{name}-{arch}-{aggr}")
+            show(kept.table(arch, aggr))
 
 
 if __name__ == "__main__":
