@@ -2,10 +2,14 @@
 
     python benchmarks/predict.py [--quick] [--rows 20000] [--arch gcn] [--workers 2]
     python benchmarks/predict.py --memory-rows 2000000      a long library of small molecules: does memory grow?
+    python benchmarks/predict.py --device cuda --rows 200000 --workers 16       with a GPU: which side limits?
 
 The molecules are those of ChEMBL that come with RDKit (about 33 atoms each), in turn, no two rows of a chunk alike; the
 model has random weights. "parsing" is RDKit's, with what it takes to free its molecules again; "reading" asks RDKit for
 the properties of atoms and bonds.
+
+With ``--device``, each side is measured alone, and then both together: worker processes that read, and the one process
+that evaluates the model on a GPU. Rates with workers leave out the first quarter of the rows, while they start.
 """
 
 import argparse
@@ -13,19 +17,24 @@ import statistics
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any
 
 import psutil
+import pyarrow
+import torch
 
-from ssread.apply import TrainedModel, predict
-from ssread.apply.chunks import chunks_of
+from ssread.apply import TrainedModel, predict, screening
+from ssread.apply.chunks import Rows, chunks_of
 from ssread.apply.features import Features
 from ssread.apply.output_tables import Part, write_parts
 from ssread.apply.prediction import prediction_table
 from ssread.apply.screening import screen
+from ssread.apply.streaming import read_by_workers
+from ssread.apply.trained_model import BATCH, GPU_BATCH
 from ssread.common.workers import as_worker
 from ssread.data import atom_features, from_smiles, graphset, molecule_rows
 from ssread.models import model_for
@@ -157,6 +166,78 @@ def stream(model: Path, rows: int, workers: int, scratch: Path) -> None:
     print(f"growth over the second half: {growth:+.1f} MiB per million rows", flush=True)
 
 
+class Pace:
+    """When how many rows were done."""
+
+    def __init__(self) -> None:
+        self.start = time.perf_counter()
+        self.seen: list[tuple[float, int]] = []
+
+    def add(self, rows: int) -> None:
+        """Takes down that so many rows are done now."""
+        self.seen.append((time.perf_counter() - self.start, rows))
+
+    def tell(self, what: str) -> None:
+        """Prints rows per second after the first quarter of the rows."""
+        seconds, rows = self.seen[-1]
+        before, done = next((when, some) for when, some in self.seen if some >= rows / 4)
+        rate = (rows - done) / (seconds - before) if rows > done else rows / seconds
+        print(f"{what:<58}{rate:9.0f} per second  ({rows} rows in {seconds:.1f} s)", flush=True)
+
+
+def repeated(what: str, work: Callable[[], Any], rows: int, least: float = 2.0) -> None:
+    """Prints how many rows per second of the clock a function does again and again."""
+    work()  # compiles kernels
+    pace = Pace()
+    while not pace.seen or pace.seen[-1][0] < least:
+        work()
+        pace.add((len(pace.seen) + 1) * rows)
+    pace.tell(what)
+
+
+def nothing(model: TrainedModel, rows: Rows) -> pyarrow.Table:
+    return pyarrow.table({"id": rows.ids})
+
+
+def evaluating(model: TrainedModel, pieces: Sequence[Rows]) -> None:
+    """One process with rows that are read: the model alone, and all that it does until there is a table."""
+    place, rows = model.device.type, sum(len(piece.ids) for piece in pieces)
+    size = BATCH if place == "cpu" else GPU_BATCH
+    batches = [
+        piece.graphs.batch(ids).to(place) for piece in pieces for ids in torch.arange(len(piece.graphs)).split(size)
+    ]
+    with torch.inference_mode():
+        repeated(f"the model alone, {place}", lambda: [model.models[0].run(b).logits.cpu() for b in batches], rows)
+    repeated(
+        f"one process, from read rows to a table, {place}",
+        lambda: [prediction_table(model, piece) for piece in pieces],
+        rows,
+    )
+
+
+def sides(folder: Path, path: Path, device: str, workers: int, scratch: Path) -> None:
+    """Reading by workers, the process that evaluates the model: each alone, and both together."""
+    model = TrainedModel.load(folder)
+    places = list(dict.fromkeys(("cpu", device)))
+    where = torch.cuda.get_device_name() if device == "cuda" else "no GPU"
+    print(f"{workers} workers, {psutil.cpu_count()} cores, {where}")
+    pieces = [piece.read(model.features) for piece in islice(chunks_of(model.features, path), 4)]
+    for place in places:
+        evaluating(model.on(place), pieces)
+    pace = Pace()
+    parts = read_by_workers(model, folder, chunks_of(model.features, path), nothing, workers)
+    for rows in accumulate(len(part.table) for part in parts):
+        pace.add(rows)
+    pace.tell("workers alone, which read and send")
+    for what, work, place in (
+        ("one file", predict, device),
+        *(("a folder of parts", screen, place) for place in places),
+    ):
+        pace, out = Pace(), scratch / (f"{place}.parquet" if work is predict else place)
+        work(folder, path, out, id="id", workers=workers, device=place, progress=pace.add)
+        pace.tell(f"into {what}, {place}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
@@ -164,6 +245,7 @@ def main() -> None:
     parser.add_argument("--arch", default="gcn")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--memory-rows", type=int, default=0)
+    parser.add_argument("--device", choices=["cpu", "cuda"], help="measure each side alone, and both together")
     options = parser.parse_args()
     rows = 3000 if options.quick else options.rows
     as_worker(psutil.Process().ppid())
@@ -174,13 +256,18 @@ def main() -> None:
         if options.memory_rows:
             stream(scratch / "model", options.memory_rows, options.workers, scratch)
             return
+        if options.device:
+            path = write_rows(smiles, rows, scratch / "rows.csv")
+            screening.PART_CHUNKS = 2  # so that a short library keeps every worker busy
+            sides(scratch / "model", path, options.device, options.workers, scratch)
+            return
         model = TrainedModel.load(scratch / "model")
         print(f"{options.arch}, {rows} molecules")
         shares(model, write_rows(smiles, min(rows, 6000), scratch / "shares.csv"), scratch)
         path = write_rows(smiles, rows, scratch / "rows.csv")
         start = time.perf_counter()
         with watched_memory() as seen:
-            predict(scratch / "model", path, scratch / "out.csv", id="id", workers=options.workers)
+            predict(scratch / "model", path, scratch / "out.csv", id="id", workers=options.workers, device="cpu")
         elapsed = time.perf_counter() - start
         print(f"{options.workers} workers: {rows} rows in {elapsed:.1f} s, {rows / elapsed:.0f} per second")
         print(f"memory at most: {max(seen, default=0) / 2**20:.0f} MiB, workers included")
