@@ -189,7 +189,8 @@ def _read_parquet(path: Path, columns: Columns, size: int | None) -> Iterator[Bl
         with pyarrow.parquet.ParquetFile(path) as file:
             wanted = _wanted(path, file.schema_arrow.names, columns)
             needed = None if columns.all else wanted
-            tables = [file.read(needed)] if size is None else file.iter_batches(size, columns=needed)
+            whole = size is None or not file.metadata.num_rows  # no rows are one block without rows, as elsewhere
+            tables = [file.read(needed)] if whole else file.iter_batches(size, columns=needed)
             for table in tables:
                 cells = {name: table.column(name).to_pylist() for name in wanted}
                 smiles = cells[columns.smiles]

@@ -236,6 +236,16 @@ def test_a_file_of_another_format_gets_a_sentence(tmp_path: Path, name: str, con
     assert str(path) in str(caught.value)
 
 
+@pytest.mark.parametrize("size", [None, 10])
+def test_a_table_without_rows_is_one_block_without_rows(tmp_path: Path, size: int | None) -> None:
+    table = pandas.DataFrame({"smiles": pandas.Series([], dtype=str)})
+    table.to_csv(tmp_path / "m.csv", index=False)
+    table.to_parquet(tmp_path / "m.parquet")
+    for ending in ("csv", "parquet"):
+        (block,) = read_blocks(tmp_path / f"m.{ending}", Columns("smiles", None, None, hydrogens=False, all=True), size)
+        assert (len(block), block.inputs.column_names) == (0, ["smiles"])
+
+
 @pytest.mark.parametrize("name", ["none.csv", "none.parquet", "none.sdf", "none.smi"])
 def test_a_missing_file_gets_a_sentence(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match=r"none.* cannot be read: "):

@@ -18,6 +18,7 @@ from ssread.serve.schemas import ChangedAnswer, Embeddings, Explanations, ModelI
 pytestmark = pytest.mark.xdist_group("serve")
 
 PARQUET = "application/vnd.apache.parquet"
+NO_ROWS = pd.DataFrame({"smiles": pd.Series([], dtype=str)}).to_parquet()
 
 
 def test_it_predicts_what_ssread_predict_does(server, models):
@@ -154,6 +155,7 @@ def test_files_of_molecules_are_read_like_those_of_ssread_predict(server, models
         ("some.csv", b"", 422, "is empty"),
         ("some.csv", b"\xff\xfe\x00", 422, "some.csv"),
         ("some.parquet", b"PAR1", 422, "some.parquet cannot be read as a Parquet file"),
+        ("some.parquet", NO_ROWS, 422, "some.parquet has no molecules"),
         ("some.sdf", b"nonsense", 422, "some.sdf has no molecule block"),
         ("some.csv.gz", b"", 422, "name: String should match pattern"),
         ("model.pkl", b"", 422, "name: String should match pattern"),
