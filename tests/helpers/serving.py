@@ -62,10 +62,11 @@ def save_model_with_columns(folder: Path) -> Path:
 
 
 def save_model_of_labels(folder: Path) -> Path:
-    """A model of two labels with calibration, on molecules."""
+    """A model of two labels with calibration and training molecules."""
     rows = [(float("c" in smiles), float("N" in smiles)) for smiles in SMILES]
     data = replace(from_smiles(SMILES, rows, task="multilabel"), target_names=("aromatic", "amine"))
     model = untrained(data)
+    model.reference = Reference.of(model, data)
     model.calibration = Calibration.fit("multilabel", data.y.numpy(), model.predictions(data).numpy())
     model.save(folder / "labels")
     return folder / "labels"

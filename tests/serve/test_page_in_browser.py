@@ -56,9 +56,25 @@ def test_a_typed_molecule_is_predicted_drawn_and_compared_with_its_neighbours(pa
     assert page.input_value("#other") in SMILES
 
 
+def test_an_example_is_offered_and_a_comparison_can_be_ended(page):
+    page.get_by_text("Show an example").click()
+    page.wait_for_selector(".panel")
+    assert page.locator(".hint").count() == 0
+    assert page.input_value("#smiles") == "O=[N+]([O-])c1ccccc1"
+    page.locator("#compare").click()
+    page.fill("#other", "CCO")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".panels.two")
+    page.locator("#compare").click()
+    assert page.locator(".panel").count() == 1
+    assert page.locator("#other").is_hidden()
+    assert page.input_value("#other") == ""
+
+
 def test_an_atom_is_changed_by_mouse_or_keyboard_and_what_cannot_be_is_told(page):
     show(page, "Oc1ccccc1")
     page.locator('[aria-label="change atom 2"]').click()
+    assert page.locator("circle.chosen").get_attribute("aria-label") == "change atom 2"
     page.locator(".edit").get_by_text("N", exact=True).click()
     page.wait_for_selector(".panels.two")
     assert page.input_value("#other") == "Oc1ncccc1"
@@ -158,3 +174,6 @@ def test_of_labels_the_sets_are_told_as_programs_get_them(page, server):
         for name in ("aromatic", "amine"):
             assert name in found[answers[row[f"set({name})"]]].split(", ")
         assert sum(len(names.split(", ")) for names in found.values()) == 2
+    show(page, SMILES[1])
+    sync_api.expect(page.locator(".panel h2")).to_have_text(SMILES[1])
+    assert page.locator(".nearest strong").first.inner_text() == "aromatic, amine"

@@ -50,6 +50,11 @@ function labelSets(prediction) {
   return said.length ? html("p.note", {}, `Answers that hold the truth about a label in ${percent(COVERAGE)} of cases: ${said.join("; ")}.`) : null;
 }
 function intervals(prediction) {
+  if (outputs.length === 1) {
+    const low = prediction[`low(${numberName(0)})`], high = prediction[`high(${numberName(0)})`];
+    if (low === undefined || low === null) return null;
+    return html("p.note", {}, `Interval that holds the true number in ${percent(COVERAGE)} of cases: ${decimal(low)} to ${decimal(high)}.`);
+  }
   const entries = outputs.map(([output, name]) => {
     const low = prediction[`low(${name})`], high = prediction[`high(${name})`];
     const interval = low === undefined || low === null ? "" : ` (${percent(COVERAGE)}: ${decimal(low)} to ${decimal(high)})`;
@@ -67,7 +72,11 @@ function pictureOf(picture, terms, { changed, view, setView, change }) {
       disc.setAttribute("tabindex", "0");
       disc.setAttribute("role", "button");
       disc.setAttribute("aria-label", `change atom ${atom}`);
-      const open = () => offerElements(edit, atom, picture.labels[atom] || "C", change);
+      const open = () => {
+        drawing.querySelector(".chosen")?.classList.remove("chosen");
+        disc.classList.add("chosen");
+        offerElements(edit, atom, picture.labels[atom] || "C", change);
+      };
       disc.addEventListener("click", open);
       disc.addEventListener("keydown", (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); open(); } });
     });
@@ -157,14 +166,20 @@ function nearestOf(nearest, show, compare) {
   const known = nearest.filter((example) => example.smiles);
   const list = html("ul.nearest", {});
   for (const example of nearest) {
-    const caption = [html("strong", {}, example.known || "unknown"), html("span", {}, `${example.distance.toFixed(1)} away`)];
+    const caption = [html("strong", {}, knownOf(example)), html("span", {}, `${example.distance.toFixed(1)} away`)];
     const open = () => compare(example.smiles);
-    const title = `${example.id}: ${example.smiles}. Click to compare.`;
+    const title = `${example.id}: ${example.smiles}. ${example.known || "Label unknown"}. Click to compare.`;
     list.append(html("li", {}, html("button.thumb", { type: "button", title, disabled: example.smiles ? null : "", onclick: open },
       html("div.place", {}), html("span.line", {}, ...caption))));
   }
   if (known.length) drawNearest(list, known);
   return html("div", {}, html("h3", {}, "Nearest training molecules"), list);
+}
+// What a training molecule is labelled with; of many labels those that it has.
+function knownOf({ known }) {
+  if (!known || isClasses || isNumbers || outputs.length === 1) return known || "unknown";
+  const has = outputs.map(([, name]) => name).filter((name) => `, ${known},`.includes(`, ${name} 1,`));
+  return has.length ? has.join(", ") : "none of the labels";
 }
 // The pictures come with a request of their own, so that the prediction does not wait for them.
 async function drawNearest(list, examples) {

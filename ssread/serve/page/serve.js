@@ -55,7 +55,7 @@ async function showMolecules() {
 }
 function showSmiles(smiles) {
   byId("smiles").value = smiles;
-  byId("other").value = "";
+  openComparison(false);
   byId("ask").scrollIntoView();
   return showMolecules();
 }
@@ -65,9 +65,10 @@ function compareWith(smiles) {
   byId("ask").scrollIntoView();
   return showMolecules();
 }
-function openComparison() {
-  byId("other-label").hidden = false;
-  byId("compare").setAttribute("aria-expanded", "true");
+function openComparison(open = true) {
+  byId("other-label").hidden = !open;
+  byId("compare").setAttribute("aria-expanded", String(open));
+  if (!open) byId("other").value = "";
 }
 async function changeAtom(explanation, atom, element) {
   await working(async (current) => {
@@ -84,10 +85,20 @@ function clearPanels() {
   byId("panels").replaceChildren();
   byId("difference").hidden = true;
 }
+// What can be done here, until something is shown.
+const EXAMPLE = "O=[N+]([O-])c1ccccc1";
+function showHint() {
+  const example = html("button.link", { type: "button", onclick: () => showSmiles(EXAMPLE) }, "Show an example");
+  const hint = explained.molecules
+    ? ["Type or paste a SMILES, draw a molecule, or drop a file of molecules on this page: CSV, TSV, SMI, SDF or Parquet. ", example]
+    : ["Drop a graph on this page, or choose a file: GraphML or node-link JSON."];
+  byId("panels").replaceChildren(html("p.hint", {}, ...hint));
+}
 function chooseModel(name) {
   useModel(models.find((model) => model.name === name));
   view = firstView();
   clearPanels();
+  showHint();
   byId("rows").hidden = true;
   const what = isClasses ? "a class" : isNumbers ? "numbers" : "labels";
   const names = explained.output_names.slice(0, 12).join(isClasses ? " or " : ", ");
@@ -100,7 +111,12 @@ function chooseModel(name) {
 }
 
 byId("ask").addEventListener("submit", (event) => { event.preventDefault(); showMolecules(); });
-byId("compare").addEventListener("click", () => { openComparison(); byId("other").focus(); });
+byId("compare").addEventListener("click", () => {
+  const open = byId("other-label").hidden;
+  openComparison(open);
+  if (open) byId("other").focus();
+  else if (shown.length > 1 && byId("panels").classList.contains("two")) showPanels(shown.slice(0, 1));
+});
 byId("model").addEventListener("change", () => {
   chooseModel(byId("model").value);
   if (byId("smiles").value.trim() && explained.molecules) showMolecules();
