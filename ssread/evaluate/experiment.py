@@ -116,14 +116,15 @@ class Experiment:
                 values[name], *others = _listed(values[name])
                 if others:
                     raise InputError(f"An experiment has one {name}, but {values[name]}, {others[0]} are given.")
-        if values.get("positions") == "auto":
+        recipe = recipe_named(values.get("recipe", DEFAULT))
+        values.setdefault("positions", recipe.positions)
+        if values["positions"] == "auto":
             values["positions"] = None
         learn, task = values.get("learn", "supervised"), values.get("task", "class")
         if (learn, task) != ("supervised", "class"):
             values.setdefault("arch", LINEAR_BASE[:1])
         if learn != "supervised":
             values.setdefault("epochs", UNSUPERVISED_EPOCHS)
-        recipe = recipe_named(values.get("recipe", DEFAULT))
         given = {f.name: values.pop(f.name) for f in dataclasses.fields(Training) if f.name in values}
         if "epochs" in given and recipe.training.patience >= recipe.training.epochs:  # the recipe does not stop early
             given.setdefault("patience", given["epochs"])

@@ -27,6 +27,7 @@ class Recipe:
         model: Arguments of every model.
         dropout: The dropout rate, None for each architecture's own, ``auto`` to choose it by validation accuracy.
         dropouts: The rates that ``auto`` chooses from.
+        positions: The number of structural positions K, None to choose it by validation accuracy.
     """
 
     about: str
@@ -34,6 +35,7 @@ class Recipe:
     model: Mapping[str, Any] = field(default_factory=dict)
     dropout: float | str | None = None
     dropouts: tuple[float | None, ...] = (None, 0.0)
+    positions: int | None = None
 
 
 RECIPES = {
@@ -53,6 +55,7 @@ RECIPES = {
         Training(epochs=500, patience=500, selection="seen", recipe="public"),
         {"hidden_channels": 300, "dropout": 0.5, "epsilon": 1e-12},
         dropouts=(0.5,),
+        positions=4,  # chosen with the training part, the largest K would win
     ),
 }
 

@@ -27,6 +27,7 @@ def test_the_protocol_is_the_papers_and_the_recipe_ours():
     assert paper.training == Training(500, 50, 128, 1e-3, 1e-4)
     assert (paper.dropout, paper.model_of("gcn")) == (None, {})
     public = Experiment.of({"recipe": "public", "epochs": 9})
+    assert (public.positions, Experiment.of({"recipe": "public", "positions": "auto"}).positions) == (4, None)
     assert (public.training.epochs, public.training.patience, public.training.selection) == (9, 9, "seen")
     assert public.model_of("gcn")["hidden_channels"] == 300
     assert Experiment(arch=("sagpool",)).cells() == [("sagpool", ["max", "mean"])]
