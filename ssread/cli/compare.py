@@ -40,8 +40,8 @@ def compare(
     positions: Annotated[
         str | None,
         typer.Option(
-            help="Number of structural positions K, or auto to choose it by validation accuracy. (default: auto; 4 with "
-            "the recipe public)"
+            help="Number of structural positions K, or auto to choose it by validation accuracy. "
+            "(default: auto; 4 with the recipe public)"
         ),
     ] = None,
     gamma: Annotated[float | None, typer.Option(help="Smoothing of the alignment loss. (default: 0.01)")] = None,
