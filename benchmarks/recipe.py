@@ -69,10 +69,10 @@ class Cell:
         """How its models are trained."""
         return VARIANTS[self.variant][1]
 
-    def run(self, seed: int, fold: int, folds: int) -> Run:
-        """One of its trainings."""
+    def run(self, seed: int, fold: int, seeds: int, folds: int) -> Run:
+        """One of its trainings; the folds of all seeds are numbered through."""
         model = {"name": self.arch, "aggr": self.aggr, **READOUTS[self.readout], **VARIANTS[self.variant][0]}
-        return Run(model, seed, seed * folds + fold, folds, split=SPLIT)
+        return Run(model, seed, seed * folds + fold, seeds * folds, split=SPLIT)
 
 
 def with_inner_folds(graphs: GraphSet, seeds: int, folds: int) -> GraphSet:
@@ -128,16 +128,16 @@ class Kept:
 def train_missing(graphs: GraphSet, cells: Sequence[Cell], kept: Kept, options: argparse.Namespace) -> None:
     """Trains what is not kept of a dataset: all cells that are trained alike side by side."""
     runner = make_runner(options.device, options.workers, "here", print)
-    folds = 2 if options.quick else options.folds
-    with_folds = with_inner_folds(graphs, options.seeds, folds)
+    sizes = options.seeds, 2 if options.quick else options.folds
+    with_folds = with_inner_folds(graphs, *sizes)
     for training in dict.fromkeys(cell.training for cell in cells):
         alike = [cell for cell in cells if cell.training == training]
         wanted = {  # a run holds a dictionary: its text stands for it
-            repr(cell.run(seed, fold, folds)): (cell, seed, fold)
+            repr(cell.run(seed, fold, *sizes)): (cell, seed, fold)
             for cell in alike
-            for seed, fold in kept.missing(cell, options.seeds, folds)
+            for seed, fold in kept.missing(cell, *sizes)
         }
-        runs = [cell.run(seed, fold, folds) for cell, seed, fold in wanted.values()]
+        runs = [cell.run(seed, fold, *sizes) for cell, seed, fold in wanted.values()]
         if options.quick:
             training = dataclasses.replace(training, epochs=2, patience=2)
         for result in runner.train(with_folds, runs, training):
