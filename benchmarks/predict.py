@@ -3,6 +3,7 @@
     python benchmarks/predict.py [--quick] [--rows 20000] [--arch gcn] [--workers 2]
     python benchmarks/predict.py --memory-rows 2000000      a long library of small molecules: does memory grow?
     python benchmarks/predict.py --device cuda --rows 200000 --workers 16       with a GPU: which side limits?
+    python benchmarks/predict.py --nodes 2 --rows 200000     a Ray cluster on this machine, one node of which is killed
 
 The molecules are those of ChEMBL that come with RDKit (about 33 atoms each), in turn, no two rows of a chunk alike; the
 model has random weights. "parsing" is RDKit's, with what it takes to free its molecules again; "reading" asks RDKit for
@@ -13,6 +14,7 @@ that evaluates the model on a GPU. Rates with workers leave out the first quarte
 """
 
 import argparse
+import os
 import statistics
 import tempfile
 import threading
@@ -25,6 +27,7 @@ from typing import Any
 
 import psutil
 import pyarrow
+import pyarrow.parquet
 import torch
 
 from ssread.apply import TrainedModel, predict, screening
@@ -37,6 +40,7 @@ from ssread.apply.streaming import read_by_workers
 from ssread.apply.trained_model import BATCH, GPU_BATCH
 from ssread.common.workers import as_worker
 from ssread.data import atom_features, from_smiles, graphset, molecule_rows
+from ssread.evaluate.ray_runner import import_ray
 from ssread.models import model_for
 from ssread.models.architectures import hops_of
 from ssread.models.places import place_prototypes
@@ -238,6 +242,36 @@ def sides(folder: Path, path: Path, device: str, workers: int, scratch: Path) ->
         pace.tell(f"into {what}, {place}")
 
 
+def on_ray(model: Path, path: Path, rows: int, nodes: int, scratch: Path) -> None:
+    """A cluster of nodes with one core each, on this machine; the last node is killed while it works."""
+    import_ray()
+    from ray.cluster_utils import Cluster
+
+    watch = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 500, "health_check_failure_threshold": 5}
+    size = {"num_cpus": 1, "object_store_memory": 80_000_000}
+    cluster, out = Cluster(), scratch / "screened"
+    try:
+        cluster.add_node(**size, include_dashboard=False, _system_config=watch)
+        last = [cluster.add_node(**size) for _ in range(nodes - 1)][-1]
+        os.environ["RAY_ADDRESS"] = cluster.address
+        pace = Pace()
+        killed_at: list[int] = []
+
+        def watched(done: int) -> None:
+            pace.add(done)
+            if done >= rows / 2 and not killed_at:
+                killed_at.append(done)
+                cluster.remove_node(last, allow_graceful=False)
+
+        screen(model, path, out, id="id", on="ray", progress=watched)
+    finally:
+        import_ray().shutdown()
+        cluster.shutdown()
+    pace.tell(f"{nodes} nodes, one killed after {killed_at[0]} of the rows")
+    found = pyarrow.parquet.read_table(sorted(out.glob("part-*.parquet")), columns=["id"]).column("id").to_pylist()
+    print("every row is there once, in order" if found == [str(row) for row in range(rows)] else "ROWS ARE MISSING")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
@@ -246,6 +280,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--memory-rows", type=int, default=0)
     parser.add_argument("--device", choices=["cpu", "cuda"], help="measure each side alone, and both together")
+    parser.add_argument("--nodes", type=int, default=0, help="nodes of a Ray cluster on this machine, 2 or more")
     options = parser.parse_args()
     rows = 3000 if options.quick else options.rows
     as_worker(psutil.Process().ppid())
@@ -256,15 +291,18 @@ def main() -> None:
         if options.memory_rows:
             stream(scratch / "model", options.memory_rows, options.workers, scratch)
             return
-        if options.device:
-            path = write_rows(smiles, rows, scratch / "rows.csv")
+        path = write_rows(smiles, rows, scratch / "rows.csv")
+        if options.device or options.nodes:
             screening.PART_CHUNKS = 2  # so that a short library keeps every worker busy
+        if options.device:
             sides(scratch / "model", path, options.device, options.workers, scratch)
+            return
+        if options.nodes:
+            on_ray(scratch / "model", path, rows, options.nodes, scratch)
             return
         model = TrainedModel.load(scratch / "model")
         print(f"{options.arch}, {rows} molecules")
         shares(model, write_rows(smiles, min(rows, 6000), scratch / "shares.csv"), scratch)
-        path = write_rows(smiles, rows, scratch / "rows.csv")
         start = time.perf_counter()
         with watched_memory() as seen:
             predict(scratch / "model", path, scratch / "out.csv", id="id", workers=options.workers, device="cpu")
