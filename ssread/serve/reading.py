@@ -51,7 +51,7 @@ def read_items(features: Features, kind: Kind, items: Sequence[Any], limits: Lim
             rows = FilesChunk(paths[0].parent, paths, options).read(features)
             return _renamed(rows, paths[0].parent, [str(item.name) for item in items if isinstance(item, File)])
         (path,) = paths
-        most = limits.explained if kind.what == "explain" else limits.molecules
+        most = limits.most(kind.what)
         name = next(item.name for item in items if isinstance(item, File))
         try:
             block = _table(features, kind, path, most)

@@ -122,7 +122,7 @@ def make_routes(models: Mapping[str, Path], limits: Limits, metrics: Metrics) ->
     async def _asked(
         request: Request, model: ModelInfo, ask: Ask, what: What, accept: str, coverage: float | None
     ) -> Response:
-        items = _items(ask, limits.explained if what == "explain" else limits.molecules)
+        items = _items(ask, limits.most(what))
         if ask.smiles is not None:
             _check_length([item.smiles for item in items], limits)
         kind = _kind(model, what, coverage, accept, "molecule" if ask.smiles is not None else "graph")

@@ -50,6 +50,10 @@ class Limits:
             if not 0 < value < math.inf:
                 raise InputError(f"The limit {name} must be positive and finite, but {value} was given.")
 
+    def most(self, what: str) -> int:
+        """How many molecules a request may send to have them predicted, embedded or explained."""
+        return min(self.explained, self.molecules) if what == "explain" else self.molecules
+
 
 def name_models(folders: Sequence[Path]) -> dict[str, Path]:
     """The models by the names of their folders; each must hold a model that this version reads."""

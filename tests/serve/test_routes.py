@@ -18,7 +18,8 @@ from ssread.serve.schemas import ChangedAnswer, Embeddings, Explanations, ModelI
 pytestmark = pytest.mark.xdist_group("serve")
 
 PARQUET = "application/vnd.apache.parquet"
-NO_ROWS = pd.DataFrame({"smiles": pd.Series([], dtype=str)}).to_parquet()
+NO_ROWS, MANY_ROWS = (pd.DataFrame({"smiles": pd.Series(["C"] * rows, dtype=str)}).to_parquet() for rows in (0, 41))
+SWOLLEN = pd.DataFrame({"smiles": ["C" * 101_000_000]}).to_parquet(compression="zstd")
 
 
 def test_it_predicts_what_ssread_predict_does(server, models):
@@ -112,6 +113,14 @@ def test_every_limit_and_wrong_request_answers_with_a_sentence(server, body, sta
     assert (answer.status_code, sentence in answer.json()["detail"]) == (status, True), answer.text
 
 
+def test_no_more_are_explained_than_predicted(server):
+    for answer in (
+        server.ask("explain", smiles=["C"] * 41),
+        server.client.post("/api/models/rings/file/explain?name=some.smi", content=b"C\n" * 41),
+    ):
+        assert (answer.status_code, "40" in answer.json()["detail"]) == (413, True), answer.text
+
+
 def test_what_is_not_json_and_what_is_nowhere_gets_a_sentence(server):
     client = server.client
     as_json = {"content-type": "application/json"}
@@ -155,7 +164,9 @@ def test_files_of_molecules_are_read_like_those_of_ssread_predict(server, models
         ("some.csv", b"", 422, "is empty"),
         ("some.csv", b"\xff\xfe\x00", 422, "some.csv"),
         ("some.parquet", b"PAR1", 422, "some.parquet cannot be read as a Parquet file"),
-        ("some.parquet", NO_ROWS, 422, "some.parquet has no molecules"),
+        pytest.param("some.parquet", NO_ROWS, 422, "some.parquet has no molecules", id="no rows"),
+        pytest.param("some.parquet", MANY_ROWS, 413, "has 41 rows; this server takes 40", id="many rows"),
+        pytest.param("some.parquet", SWOLLEN, 413, "bytes of data once it is unpacked", id="swollen"),
         ("some.sdf", b"nonsense", 422, "some.sdf has no molecule block"),
         ("some.csv.gz", b"", 422, "name: String should match pattern"),
         ("model.pkl", b"", 422, "name: String should match pattern"),
