@@ -51,10 +51,9 @@ def read_items(features: Features, kind: Kind, items: Sequence[Any], limits: Lim
             rows = FilesChunk(paths[0].parent, paths, options).read(features)
             return _renamed(rows, paths[0].parent, [str(item.name) for item in items if isinstance(item, File)])
         (path,) = paths
-        most = limits.most(kind.what)
         name = next(item.name for item in items if isinstance(item, File))
         try:
-            block = _table(features, kind, path, most)
+            block = _table(features, kind, path, limits)
         except InputError as error:
             raise type(error)(str(error).replace(str(path), name)) from None
     block = replace(block, path=Path(name))
@@ -90,8 +89,9 @@ def _molecules(features: Features, items: Sequence[Molecule]) -> Rows:
     return MoleculeChunk(block, _options(features)).read(features)
 
 
-def _table(features: Features, kind: Kind, path: Path, most: int) -> Block:
-    """All rows of a file of molecules, unless there are more than ``most``; with the columns that the model needs."""
+def _table(features: Features, kind: Kind, path: Path, limits: Limits) -> Block:
+    """All rows of a file of molecules, with the columns that the model needs, unless they exceed a limit."""
+    most = limits.most(kind.what)
     if ending_of(path) == ".parquet":
         _check_parquet(path, most)
     columns = Columns(
@@ -106,6 +106,10 @@ def _table(features: Features, kind: Kind, path: Path, most: int) -> Block:
         raise TooLargeError(f"{path} has more than {most} molecules; this server takes no more of them at once.")
     if not len(block):
         raise InputError(f"{path} has no molecules.")
+    for number, text in zip(block.numbers, block.smiles, strict=False):  # an .sdf has none
+        if isinstance(text, str) and len(text) > limits.characters:
+            has = f"The SMILES of {block.unit} {number} has {len(text)} characters"
+            raise TooLargeError(f"{has}; this server takes {limits.characters}.")
     return block
 
 

@@ -161,6 +161,7 @@ def test_files_of_molecules_are_read_like_those_of_ssread_predict(server, models
     [
         ("some.csv", b"a,b\n1,2\n", 422, "some.csv has no column 'smiles'"),
         ("some.csv", b"smiles\n" + b"C\n" * 41, 413, "some.csv has more than 40 molecules"),
+        pytest.param("some.csv", b"smiles\n" + b"C" * 5001, 413, "of line 2 has 5001 characters", id="long"),
         ("some.csv", b"", 422, "is empty"),
         ("some.csv", b"\xff\xfe\x00", 422, "some.csv"),
         ("some.parquet", b"PAR1", 422, "some.parquet cannot be read as a Parquet file"),
