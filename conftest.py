@@ -1,7 +1,9 @@
 """What holds for all tests: one thread, kernels in Triton's interpreter, examples in docstrings where they can run."""
 
 import os
+import re
 from importlib.util import find_spec
+from pathlib import Path
 
 import torch
 
@@ -13,5 +15,10 @@ if not torch.cuda.is_available():  # Triton looks when it is first imported, and
 collect_ignore = (
     [] if find_spec("rdkit") else [f"ssread/data/{name}.py" for name in ("molecules", "properties", "scaffold")]
 )
-if find_spec("triton") is None:
-    collect_ignore += [f"ssread/kernels/{name}.py" for name in ("adam", "messages", "norm", "products", "read")]
+for extra in ("numba", "triton"):
+    if find_spec(extra) is None:
+        collect_ignore += [
+            str(path)
+            for path in Path(__file__).parent.glob("ssread/kernels/*.py")
+            if re.search(rf"^(import|from) {extra}\b", path.read_text(encoding="utf-8"), re.MULTILINE)
+        ]
