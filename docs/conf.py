@@ -25,8 +25,11 @@ extensions = [
 exclude_patterns = ["_build", "examples", "pyg/[!R]*"]
 html_theme = "furo"
 html_title = f"ssread {VERSION}"
-html_static_path = ["images"]
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 html_show_sphinx = False
+smartquotes_action = "qe"  # not of dashes: the option --help has two
+highlight_language = "none"  # of blocks that do not say theirs
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"

@@ -138,6 +138,20 @@ def test_the_results_page_is_what_its_script_writes(tmp_path):
         assert (tmp_path / name).read_text() == (ROOT / "docs" / name).read_text(), "run python docs/results.py"
 
 
+def test_the_first_pages_have_the_figures_of_the_results_page():
+    glance, recipes = (ROOT / "docs" / "results.md").read_text().split("\n## By recipe\n")
+    rows = dict(re.findall(r"^\| ([\w ,]+) \| .*? \| (.*?) \|", glance, re.MULTILINE))  # of Table III
+    readme, questions = (" ".join((ROOT / name).read_text().split()) for name in ("README.md", "docs/faq.md"))
+    mean = f"by {float(rows['mean difference, ours']):.1f} points in the mean"
+    assert f"{mean}, better in {rows['SSRead better']}, worse in {rows['SSRead worse']}" in readme
+    assert mean in questions
+    assert f"the paper has {float(rows['in the paper, all cells']):+.1f}" in questions
+    (nci1,) = re.findall(r"^\| NCI1 \|.*?([\d.]+) / ([\d.]+) \([^)]*\) \| ([\d.]+) \|$", recipes, re.MULTILINE)
+    assert f"{float(nci1[0]):.1f} % on NCI1 with either readout" in readme
+    assert f"{float(nci1[1]):.1f} % on NCI1 with either readout" in readme
+    assert f"the best figure published under a fair protocol is {nci1[2]}" in readme
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page):
     text = re.sub(r"^```.*?^```$|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
