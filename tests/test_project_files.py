@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from ssread import __version__
+
 ROOT = Path(__file__).parents[1]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 TARGETS = re.findall(r"^([a-z]+):.*##", (ROOT / "Makefile").read_text(), re.MULTILINE)
@@ -59,3 +61,8 @@ def test_everything_that_users_install_has_a_lower_bound():
     named = re.findall(r'"([^"]+)"', text.split("dependencies = [")[1].split("\ndocs = ")[0])
     assert len(named) > 25
     assert [name for name in named if ">=" not in name and not name.startswith("ssread[")] == []
+
+
+def test_the_citation_has_the_version_of_the_package():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert citation["version"] == __version__
