@@ -73,8 +73,10 @@ def _name(
     found, taken = standing_out[k], {name: position for position, name in names.items()}
     if not found:
         return _different(f"position {k}", k, taken)
+    holding = found[0].inside >= LEAST_SHARE  # then a rare fact of a larger effect does not count
+    strongest = max(trait.effect for trait in found if (trait.inside >= LEAST_SHARE) == holding)
     for trait in found:
-        if trait.effect >= NEARLY * max(t.effect for t in found) and _text(trait) not in taken:
+        if trait.effect >= NEARLY * strongest and _text(trait) not in taken:
             return _text(trait)
     other = {trait.fact: trait.inside for trait in traits[taken[_text(found[0])]]}
     gaps = [(t.inside - other.get(t.fact, 0.0), t.fact) for t in found[1:]]
