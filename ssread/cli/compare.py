@@ -166,10 +166,8 @@ def compare(
         return
     console = Console()
     console.print(report.table())
-    for cell in report.cells:
-        console.print(
-            f"{cell.dataset}, {cell.model}, {cell.aggr}: {cell.comparison.verdict}", markup=False, style="bold"
-        )
+    for what, verdict in report.verdicts:
+        console.print(f"{what}: {verdict}", markup=False, style="bold")
     console.print(f"Saved: {saved.markdown}, {saved.json}, every training in {saved.store}", markup=False)
     for page in saved.to_look_at:
         console.print(f"To look at: {page}", markup=False, soft_wrap=True, style="bold")

@@ -14,7 +14,7 @@ from ssread.common.markdown import markdown_table
 from ssread.common.plain_json import without_nan
 from ssread.evaluate.keys import FIXED_BUDGET, LINEAR, selection
 from ssread.evaluate.significance import ALPHA
-from ssread.evaluate.statistics import Comparison, Summary, format_p, holm
+from ssread.evaluate.statistics import Comparison, Summary, format_p, holm, pooled
 from ssread.metrics import METRICS
 from ssread.published.results import PaperResult
 from ssread.train.recipes import recipe_named
@@ -49,6 +49,12 @@ class TableCell:
     def model(self) -> str:
         """A short description of the model."""
         return model_name(self.arch, self.learn, self.task)
+
+    @property
+    def paper_gain(self) -> float:
+        """The paper's difference between both readouts in points; NaN if it has none."""
+        before, after = self.paper_global, self.paper_ssread
+        return math.nan if before is None or after is None else after.mean - before.mean
 
 
 @dataclass(frozen=True)
@@ -147,6 +153,20 @@ class Report:
         """The corrected p-value of each cell after Holm's correction for the number of cells."""
         return holm([cell.comparison.corrected_p for cell in self.cells])
 
+    @cached_property
+    def together(self) -> Comparison | None:
+        """All cells of a dataset as one: their mean on every (seed, fold) pair; None unless there are several."""
+        kinds = {(cell.dataset, cell.learn, cell.task) for cell in self.cells}
+        return pooled([cell.comparison for cell in self.cells]) if len(kinds) == 1 < len(self.cells) else None
+
+    @property
+    def verdicts(self) -> list[tuple[str, str]]:
+        """What every cell says, and all of them together: what it is about, and the verdict."""
+        found = [(f"{cell.dataset}, {cell.model}, {cell.aggr}", cell.comparison.verdict) for cell in self.cells]
+        if self.together is not None:
+            found.append((f"{self.cells[0].dataset}, the mean of all {len(found)} cells", self.together.verdict))
+        return found
+
     @property
     def counts(self) -> dict[str, int]:
         """In how many cells SSRead is better, by each test, and the paper's counts for the same cells."""
@@ -242,42 +262,37 @@ class Report:
             f" In the paper it is better in {n['paper_better']} of {n['paper_cells']} of these cells, significantly in "
             f"{n['paper_significantly_better']}."
         )
-        return (
-            "\n\n".join([markdown_table(headings, rows).strip(), ours + paper * bool(n["paper_cells"]), *self.notes])
-            + "\n"
-        )
+        counted = ours + paper * bool(n["paper_cells"])
+        together = [] if self.together is None else [f"{self.verdicts[-1][0]}: {self.verdicts[-1][1]}."]
+        return "\n\n".join([markdown_table(headings, rows).strip(), counted, *together, *self.notes]) + "\n"
 
     def as_dict(self) -> dict[str, Any]:
         """Returns plain values ready for JSON, fractions in percent, None for NaN."""
-        cells = []
-        for cell, holm_p in zip(self.cells, self.holm, strict=True):
-            found = cell.comparison
-            cells.append(
-                {
-                    "dataset": cell.dataset,
-                    "arch": cell.arch,
-                    "learn": cell.learn,
-                    "task": cell.task,
-                    "aggr": cell.aggr,
-                    "num_positions": cell.num_positions,
-                    "global": _percent(found.baseline),
-                    "ssread": _percent(found.candidate),
-                    "difference": 100 * found.difference,
-                    "interval": [100 * end for end in found.interval],
-                    "p": found.p,
-                    "corrected_p": found.corrected_p,
-                    "holm_p": holm_p,
-                    "pairs": found.pairs,
-                    "wins": found.wins,
-                    "ties": found.ties,
-                    "finding": found.finding,
-                    "verdict": found.verdict,
-                    "paper_global": cell.paper_global and cell.paper_global._asdict(),
-                    "paper_ssread": cell.paper_ssread and cell.paper_ssread._asdict(),
-                }
-            )
+        cells = [
+            {
+                "dataset": cell.dataset,
+                "arch": cell.arch,
+                "learn": cell.learn,
+                "task": cell.task,
+                "aggr": cell.aggr,
+                "num_positions": cell.num_positions,
+                **_numbers(cell.comparison),
+                "holm_p": holm_p,
+                "paper_global": cell.paper_global and cell.paper_global._asdict(),
+                "paper_ssread": cell.paper_ssread and cell.paper_ssread._asdict(),
+            }
+            for cell, holm_p in zip(self.cells, self.holm, strict=True)
+        ]
+        together = self.together and _numbers(self.together)
         return without_nan(
-            {"metric": self.metric, "unit": "percent", "selection": self.rule, "counts": self.counts, "cells": cells}
+            {
+                "metric": self.metric,
+                "unit": "percent",
+                "selection": self.rule,
+                "counts": self.counts,
+                "cells": cells,
+                "together": together,
+            }
         )
 
 
@@ -296,6 +311,22 @@ def _paper(result: PaperResult | None) -> str:
 def _interval(found: Comparison) -> str:
     low, high = found.interval
     return f"[{_points(low)}, {_points(high)}]" if math.isfinite(low) else ""
+
+
+def _numbers(found: Comparison) -> dict[str, Any]:
+    return {
+        "global": _percent(found.baseline),
+        "ssread": _percent(found.candidate),
+        "difference": 100 * found.difference,
+        "interval": [100 * end for end in found.interval],
+        "p": found.p,
+        "corrected_p": found.corrected_p,
+        "pairs": found.pairs,
+        "wins": found.wins,
+        "ties": found.ties,
+        "finding": found.finding,
+        "verdict": found.verdict,
+    }
 
 
 def _percent(summary: Summary) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Statistics of a comparison: means, intervals, paired tests, and a verdict in words."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from ssread.errors import InputError
 from ssread.evaluate.significance import ALPHA, MARGIN, fold_ratio
 
-__all__ = ["Comparison", "Summary", "compare", "holm", "summarize"]
+__all__ = ["Comparison", "Summary", "compare", "holm", "pooled", "summarize"]
 
 NOTHING = float("nan")
 
@@ -53,6 +53,8 @@ class Comparison:
         margin: Differences up to this one count as equal.
         equal_p: The p-value of two one-sided tests (Schuirmann 1987) with the variance of the corrected test. The null
             hypothesis is a difference beyond the margin; a small p shows that both are equal within the margin.
+        test_to_train: The ratio of test graphs to training graphs that the corrected test went by.
+        scores: The metric of baseline and candidate [2, seeds, folds]; NaN if a training failed.
     """
 
     baseline: Summary
@@ -67,6 +69,8 @@ class Comparison:
     names: tuple[str, str] = ("GRead", "SSRead")
     margin: float = MARGIN
     equal_p: float = NOTHING
+    test_to_train: float = NOTHING
+    scores: np.ndarray = field(default_factory=lambda: np.empty((2, 0, 0)), repr=False, compare=False)
 
     @property
     def finding(self) -> str:
@@ -191,7 +195,28 @@ def compare(
         names=names,
         margin=margin,
         equal_p=_equal_p(mean, corrected_error, pairs, margin),
+        test_to_train=ratio,
+        scores=np.stack([before, after]),
     )
+
+
+def pooled(comparisons: Sequence[Comparison]) -> Comparison:
+    """Compares the means of several models, such as one with every aggregation, over the same (seed, fold) pairs.
+
+    The mean of several differences varies less than each of them, so it can show what none of them shows alone. Those
+    with fewer pairs than others are left out, and a pair counts if it was finished by all models.
+
+    >>> one = compare([[0.80, 0.82, 0.78, 0.81]], [[0.86, 0.82, 0.86, 0.82]])
+    >>> other = compare([[0.71, 0.70, 0.72, 0.70]], [[0.73, 0.76, 0.72, 0.77]])
+    >>> together = pooled([one, other])
+    >>> round(together.difference, 3), one.finding, other.finding, together.finding
+    (0.037, 'undecided', 'undecided', 'better')
+    """
+    most = max((found.scores.shape for found in comparisons), key=np.prod)
+    alike = [found for found in comparisons if found.scores.shape == most]
+    before, after = np.mean([found.scores for found in alike], axis=0)
+    first = alike[0]
+    return compare(before, after, test_to_train=first.test_to_train, names=first.names, margin=first.margin)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

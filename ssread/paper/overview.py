@@ -14,10 +14,10 @@ import pandas as pd
 from ssread.common.markdown import markdown_table
 from ssread.evaluate.report import Cell, TableCell
 from ssread.evaluate.significance import ALPHA
-from ssread.evaluate.statistics import holm
+from ssread.evaluate.statistics import Comparison, format_p, holm
 from ssread.paper.comparison_tables import TABLE_3, TABLE_4, TABLE_5, ComparisonTable
-from ssread.paper.forest_plot import FINDINGS, draw_differences, finding_of
-from ssread.paper.registry import heading
+from ssread.paper.forest_plot import FINDINGS, Together, draw_differences, finding_of
+from ssread.paper.registry import DATASETS, heading
 from ssread.paper.stored_results import MissingCell
 
 __all__ = ["TABLES", "Overview"]
@@ -25,6 +25,11 @@ __all__ = ["TABLES", "Overview"]
 TABLES: dict[str, ComparisonTable] = {table.name: table for table in (TABLE_3, TABLE_4, TABLE_5)}
 LISTED = 6  # more cells than this are counted by dataset
 ROWS = {"better": "SSRead better", "worse": "SSRead worse", "equal": "equal within 1 point", "undecided": "undecided"}
+BY_DATASET = (
+    "**All cells of a dataset together**: the mean accuracy of its cells on every (seed, fold) pair. Such a mean "
+    "varies less than a cell does, and shows what single cells cannot. Holm p: corrected p, for all datasets together."
+)
+BY_CELL = "**Every cell by itself:**"
 
 
 @dataclass(frozen=True)
@@ -56,9 +61,16 @@ class Overview:
         """The measured cells of every table."""
         return {name: [cell for cell in cells if isinstance(cell, Cell)] for name, cells in self.tables.items()}
 
+    @cached_property
+    def together(self) -> list[Together]:
+        """The measured cells of every dataset as one, in the order of the paper."""
+        cells = [cell for table in self.measured.values() for cell in table]
+        by_dataset = {name: [cell for cell in cells if cell.dataset == name] for name in DATASETS}
+        return [Together(name, own) for name, own in by_dataset.items() if own]
+
     def draw(self, stem: Path, endings: Sequence[str] = ("svg", "png")) -> list[Path]:
         """Draws all differences; see :func:`ssread.paper.forest_plot.draw_differences`."""
-        return draw_differences(self.measured, stem, endings)
+        return draw_differences(self.measured, stem, endings, self.together)
 
     def markdown(self, picture: str) -> str:
         """One page: counts, mean differences, what holds, the picture.
@@ -69,12 +81,14 @@ class Overview:
         cells = [cell for table in self.measured.values() for cell in table]
         total = sum(map(len, self.tables.values()))
         parts = [f"**{len(cells)} of {total} cells trained** with the recipe `{self.recipe}`. {self._verdict(cells)}"]
+        if self.together:
+            parts += [BY_DATASET, self._by_dataset().strip(), BY_CELL]
         parts += [self._counts().strip(), "\n".join(f"- {line}" for line in self._findings(cells))]
         parts.append(f"![SSRead - GRead in every cell]({picture})")
         parts.append(
-            "Every row is a cell: the mean difference over its (seed, fold) pairs and its 95 % interval by the "
-            "corrected resampled t-test. Better and worse are by this test, equal by two one-sided tests within one "
-            "point (shaded), undecided is the rest. Diamonds are the paper's differences."
+            "Every row is a cell, or all cells of a dataset: the mean difference over (seed, fold) pairs and its 95 % "
+            "interval by the corrected resampled t-test. Better and worse are by this test, equal by two one-sided "
+            "tests within one point (shaded), undecided is the rest. Diamonds are the paper's differences."
         )
         return "\n\n".join(parts) + "\n"
 
@@ -82,11 +96,32 @@ class Overview:
         if not cells:
             return "There is nothing to compare yet."
         counts = Counter(map(finding_of, cells))
+        of_datasets = {
+            finding: ", ".join(group.dataset for group in self.together if finding_of(group) == finding)
+            for finding in FINDINGS
+        }
         return (
-            f"Of these, SSRead is better than the global readout in {counts['better']}, worse in {counts['worse']}, "
-            f"equal within 1 point in {counts['equal']}; {counts['undecided']} are undecided. Mean difference over "
-            f"these cells: {_mean(cells, _ours)} points; in the paper {_mean(cells, _papers)} on the same cells."
+            f"Mean difference over these cells: {_mean(cells, _ours)} points; in the paper {_mean(cells, _papers)} on "
+            "the same cells. All cells of a dataset together, SSRead is better than the global readout on "
+            f"{of_datasets['better'] or 'none'}, worse on {of_datasets['worse'] or 'none'}, equal within 1 point on "
+            f"{of_datasets['equal'] or 'none'}, undecided on {of_datasets['undecided'] or 'none'}. Cell by cell it is "
+            f"better in {counts['better']}, worse in {counts['worse']}, equal within 1 point in {counts['equal']}, "
+            f"undecided in {counts['undecided']}."
         )
+
+    def _by_dataset(self) -> str:
+        """What all cells of a dataset say together, and all datasets."""
+        corrected = holm([group.comparison.corrected_p for group in self.together])
+        rows = []
+        for group, holm_p in zip(self.together, corrected, strict=True):
+            found = group.comparison
+            results = (f"{100 * result.mean:.2f}" for result in (found.baseline, found.candidate))
+            p_values = (format_p(p) for p in (found.corrected_p, holm_p))
+            difference = f"{100 * found.difference:+.2f}{_interval(found)}"
+            row = [group.dataset, str(len(group.cells)), *results, difference, f"{group.paper_gain:+.2f}", *p_values]
+            rows.append([*row, found.finding])
+        headings = ["dataset", "cells", "GRead", "SSRead", "difference, 95 % interval", "the paper", "corrected p"]
+        return markdown_table([*headings, "Holm p", "finding"], rows)
 
     def _counts(self) -> str:
         """Cells by finding and mean differences, for all tables and each."""
@@ -122,14 +157,17 @@ class Overview:
         ]
 
 
+def _interval(found: Comparison) -> str:
+    low, high = (100 * end for end in found.interval)
+    return f" [{low:.2f}, {high:.2f}]" if math.isfinite(low) else ""
+
+
 def _ours(cell: TableCell) -> float:
     return 100 * cell.comparison.difference if isinstance(cell, Cell) else math.nan
 
 
 def _papers(cell: TableCell) -> float:
-    """The paper's gain; NaN where it has none."""
-    before, after = cell.paper_global, cell.paper_ssread
-    return math.nan if before is None or after is None else after.mean - before.mean
+    return cell.paper_gain
 
 
 def _mean(cells: Sequence[TableCell], value: Callable[[TableCell], float]) -> str:

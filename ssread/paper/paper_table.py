@@ -105,8 +105,8 @@ class PaperTable:
     @property
     def counts(self) -> dict[str, float]:
         """The number of cells in which SSRead is better, in our table and in the whole table of the paper."""
-        pairs = [(cell.paper_global, cell.paper_ssread) for cell in self.cells]
-        gains = [after.mean - before.mean for before, after in pairs if before is not None and after is not None]
+        papers = [cell.paper_ssread for cell in self.cells]
+        gains = [cell.paper_gain for cell in self.cells if math.isfinite(cell.paper_gain)]
         ours = [100 * cell.comparison.difference for cell in self.report.cells]
         return {
             **self.report.counts,
@@ -114,7 +114,7 @@ class PaperTable:
             "mean_gain": sum(ours) / len(ours) if ours else math.nan,
             "whole_table": len(self.cells),
             "paper_whole_better": sum(gain > 0 for gain in gains),
-            "paper_whole_significantly_better": sum(after is not None and after.significant for _, after in pairs),
+            "paper_whole_significantly_better": sum(after is not None and after.significant for after in papers),
             "paper_whole_mean_gain": sum(gains) / len(gains) if gains else math.nan,
         }
 
@@ -215,9 +215,7 @@ class PaperTable:
         for cell in self.cells:
             where = [cell.dataset, cell.model, cell.aggr]
             papers = [_paper(cell.paper_global), _paper(cell.paper_ssread)]
-            gain = "-"
-            if cell.paper_global is not None and cell.paper_ssread is not None:
-                gain = f"{cell.paper_ssread.mean - cell.paper_global.mean:+.2f}"
+            gain = f"{cell.paper_gain:+.2f}" if math.isfinite(cell.paper_gain) else "-"
             if isinstance(cell, MissingCell):
                 done = f"{cell.done} of {cell.total} trainings" if cell.done else MISSING
                 yield [*where, "-", "-", papers[0], MISSING, papers[1], MISSING, gain, MISSING, "-", "-", "-", done]

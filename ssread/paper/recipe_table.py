@@ -1,5 +1,6 @@
 """The paper's figures and ours by every recipe side by side, for the base classifier on every dataset."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -40,13 +41,8 @@ def recipe_table(rows_of: Callable[[str], pd.DataFrame], settings: Mapping[str, 
         rows.append(
             [cells[0].dataset, _paper(cells[0]), *map(_ours, cells), "-" if fair is None else f"{fair.mean:.1f}"]
         )
-    papers = [
-        cell.paper_ssread.mean - cell.paper_global.mean
-        for cell in columns[0]
-        if cell.paper_global and cell.paper_ssread
-    ]
     gains = [
-        papers,
+        [cell.paper_gain for cell in columns[0] if math.isfinite(cell.paper_gain)],
         *([100 * cell.comparison.difference for cell in column if isinstance(cell, Cell)] for column in columns),
     ]
     rows.append(["mean difference", *(_mean(gain, len(datasets)) for gain in gains), "-"])
@@ -59,7 +55,7 @@ def recipe_table(rows_of: Callable[[str], pd.DataFrame], settings: Mapping[str, 
 
 def _paper(cell: Cell | MissingCell) -> str:
     before, after = cell.paper_global, cell.paper_ssread
-    return "-" if before is None or after is None else _pair(before.mean, after.mean, after.mean - before.mean)
+    return "-" if before is None or after is None else _pair(before.mean, after.mean, cell.paper_gain)
 
 
 def _ours(cell: Cell | MissingCell) -> str:

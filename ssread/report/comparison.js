@@ -5,9 +5,11 @@ function addVerdict() {
   const result = (r) => (r.mean === null ? "–" : `${r.mean.toFixed(2)} (${r.sd === null ? "–" : r.sd.toFixed(2)})`);
   const paper = (p) => (p ? `${p.mean.toFixed(2)} (${p.std.toFixed(2)})${p.significant ? "*" : ""}` : "–");
   const interval = ([low, high]) => (low === null ? "–" : `${points(low)} to ${points(high)}`);
-  const verdicts = comparison.cells.map((cell) => html("p.verdict", {},
-    cell.verdict.charAt(0).toUpperCase() + cell.verdict.slice(1),
-    html("small", {}, `${cell.dataset}, ${cell.arch}, ${cell.aggr}, K = ${cell.num_positions}`)));
+  const verdict = (found, about) => html("p.verdict", {},
+    found.verdict.charAt(0).toUpperCase() + found.verdict.slice(1), html("small", {}, about));
+  const verdicts = comparison.cells.map((cell) =>
+    verdict(cell, `${cell.dataset}, ${cell.arch}, ${cell.aggr}, K = ${cell.num_positions}`));
+  if (comparison.together) verdicts.push(verdict(comparison.together, `the mean of all ${verdicts.length} cells`));
   const texts = ["dataset", "model", "aggregation"];
   const numbers = ["K", "global readout", "SSRead", "difference", "95 % interval", "p", "corrected p", "paper, global",
     "paper, SSRead"];

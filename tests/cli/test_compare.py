@@ -62,9 +62,11 @@ def test_prints_a_verdict_and_where_everything_is(config, tmp_path):
 
 def test_flags_override_the_file(config, tmp_path):
     words = ("--config", config, "--workers", 1, "--out", tmp_path, "--seeds", 1, "--aggr", "mean,max+mean")
-    assert run("compare", "planted", *words)[0] == 0
+    code, output = run("compare", "planted", *words)
+    assert code == 0
     report = json.loads((tmp_path / "compare-planted.json").read_text())
     assert [cell["aggr"] for cell in report["cells"]] == ["mean", "max+mean"]
+    assert f"planted, the mean of all 2 cells: {report['together']['verdict']}" in " ".join(output.split())
     assert report["cells"][0]["pairs"] == 3
 
 

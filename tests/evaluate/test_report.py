@@ -93,6 +93,20 @@ def test_counts_stand_beside_the_paper_s(report: Report) -> None:
     assert "In the paper it is better in 3 of 3 of these cells, significantly in 2." in report.markdown()
 
 
+def test_all_cells_of_a_dataset_are_also_judged_together(report: Report) -> None:
+    assert report.together is None, "cells of several datasets have no pairs in common"
+    assert Report(report.cells[:1], RULE).together is None
+    assert report.as_dict()["together"] is None
+    two = Report(report.cells[:2], RULE)
+    assert two.together is not None
+    assert two.together.difference == pytest.approx(0.0325)
+    assert two.as_dict()["together"]["difference"] == pytest.approx(3.25)
+    what, verdict = two.verdicts[-1]
+    assert (what, len(two.verdicts)) == ("MUTAG, the mean of all 2 cells", 3)
+    assert verdict == two.together.verdict
+    assert f"{what}: {verdict}." in two.markdown()
+
+
 def test_failed_trainings_and_missing_numbers_are_told() -> None:
     scores = np.full((1, 10), math.nan)
     scores[0, 0] = 0.8

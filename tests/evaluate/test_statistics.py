@@ -12,7 +12,7 @@ from scipy import stats
 
 from ssread import InputError
 from ssread.evaluate.significance import ALPHA
-from ssread.evaluate.statistics import compare, format_p, holm, summarize
+from ssread.evaluate.statistics import compare, format_p, holm, pooled, summarize
 
 shapes = st.tuples(st.integers(1, 5), st.integers(1, 10))
 shares = st.integers(0, 40).map(lambda hits: hits / 40)  # as accuracies are: few values, many ties
@@ -206,3 +206,22 @@ def test_two_one_sided_tests_tell_what_is_equal(seed: int, shift: float, spread:
         assert "are equal within" in found.verdict
     else:
         assert found.finding in ("perhaps better", "perhaps worse", "undecided")
+
+
+@given(st.integers(1, 4), st.data())
+def test_several_models_together_are_the_comparison_of_their_means(models: int, data: st.DataObject) -> None:
+    shape = data.draw(shapes)
+    draw = st.tuples(*[arrays(float, shape, elements=shares_or_failed)] * 2)
+    drawn = [data.draw(draw) for _ in range(models)]
+    found = pooled([compare(before, after, test_to_train=0.2, margin=0.02) for before, after in drawn])
+    means = [sum(pair[side] for pair in drawn) / models for side in (0, 1)]  # NaN if one of them failed
+    expected = compare(*means, test_to_train=0.2, margin=0.02)
+    assert found.pairs == expected.pairs
+    assert (found.margin, found.test_to_train) == (0.02, 0.2)
+    for name in ("difference", "p", "corrected_p", "equal_p"):
+        assert getattr(found, name) == pytest.approx(getattr(expected, name), nan_ok=True)
+
+
+def test_models_with_fewer_pairs_are_left_out_of_the_mean() -> None:
+    whole, part = compare([[0.7, 0.8], [0.7, 0.8]], [[0.8, 0.8], [0.7, 0.9]]), compare([[0.1, 0.1]], [[0.9, 0.9]])
+    assert pooled([part, whole, part]) == whole

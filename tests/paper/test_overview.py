@@ -34,6 +34,19 @@ def test_the_page_counts_and_names_cells():
     assert "![SSRead - GRead in every cell](images/all.svg)" in text
 
 
+def test_all_cells_of_a_dataset_stand_in_one_row():
+    cells = [cell(0.9), cell(-0.3), cell(-4.0, dataset="MUTAG"), NOT_YET]
+    lines = overview(*cells).markdown("x.svg").splitlines()
+    assert [line.split(" | ")[:4] for line in lines if line.startswith(("| NCI1 |", "| MUTAG |"))] == [
+        ["| MUTAG", "1", "80.00", "76.00"],
+        ["| NCI1", "2", "80.00", "80.30"],
+    ]
+    (nci1,) = (line for line in lines if line.startswith("| NCI1 |"))
+    assert " | +0.30 \\[0.17, 0.43\\] | +1.81 | " in nci1
+    assert nci1.endswith("| better |")
+    assert "All cells of a dataset together" not in overview(NOT_YET).markdown("x.svg")
+
+
 def test_many_cells_are_counted_by_dataset():
     cells = [*[cell(0.1)] * 5, *[cell(0.1, dataset="MUTAG")] * 4]
     assert "**Equal within 1 point:** 9 cells (NCI1 5, MUTAG 4)." in overview(*cells).markdown("x.svg")
