@@ -145,12 +145,12 @@ def train_missing(graphs: GraphSet, cells: Sequence[Cell], kept: Kept, options: 
 
 
 def show(kept: pd.DataFrame) -> None:
-    """Prints a line per variant: mean accuracy of both readouts and its standard error over trainings."""
+    """Prints a line per variant: mean accuracy of both readouts, its standard error, and over how many trainings."""
     for variant in VARIANTS:
         cells = []
         for readout in READOUTS:
             found = 100 * kept.accuracy[(kept.variant == variant) & (kept.readout == readout)]
-            cells.append(f"{found.mean():10.1f} ({found.sem():.1f})" if len(found) else "-")
+            cells.append(f"{found.mean():.1f} ({found.sem():.1f}) of {len(found)}" if len(found) else "-")
         if set(cells) != {"-"}:
             print(f"  {variant:42}" + "".join(f"{cell:>18}" for cell in cells), flush=True)
 
@@ -171,7 +171,9 @@ def main() -> None:
     parser.add_argument("--show", action="store_true", help="train nothing; show all that is kept")
     parser.add_argument("--quick", action="store_true", help="two folds, two epochs, nothing kept: that it runs")
     options = parser.parse_args()
-    print(f"{'':44}" + "".join(f"{name:>18}" for name in READOUTS) + "   accuracy in percent (standard error)")
+    print(
+        f"{'':44}" + "".join(f"{name:>18}" for name in READOUTS) + "   accuracy in percent (standard error), trainings"
+    )
     if options.show:
         for path in sorted(options.out.glob("*.csv")):
             print(path.stem)
