@@ -24,6 +24,7 @@ __all__ = [
     "parse_smiles",
     "properties_of",
     "split_name",
+    "unreadable",
 ]
 
 #: Why a row has no molecule.
@@ -130,7 +131,7 @@ class Block:
         cells = [split_name(str(text)) if not is_missing(text) else ("", "") for text in self.smiles]
         molecules = parse_smiles(self.smiles)
         missing = {
-            index: EMPTY if is_missing(self.smiles[index]) else UNREADABLE
+            index: EMPTY if is_missing(text := self.smiles[index]) else unreadable(parse_smiles([text], check=False)[0])
             for index, molecule in enumerate(molecules)
             if molecule is None
         }
@@ -178,15 +179,18 @@ def split_name(text: str) -> tuple[str, str]:
     return smiles, name
 
 
-def parse_smiles(smiles: Sequence[Any]) -> list[Any]:
-    """Returns RDKit molecules, with ``None`` for what is not SMILES; RDKit's own messages are suppressed.
+def parse_smiles(smiles: Sequence[Any], check: bool = True) -> list[Any]:
+    """Returns RDKit molecules, with ``None`` for what cannot be read; RDKit's own messages are suppressed.
 
-    A name may follow the SMILES, and so may the extension of CXSMILES.
+    Args:
+        smiles: A name may follow each SMILES, and so may the extension of CXSMILES.
+        check: Whether to check and normalise the chemistry.
     """
     Chem, silence = _rdkit()
     parameters = Chem.SmilesParserParams()
     parameters.parseName = False
     parameters.allowCXSMILES = True
+    parameters.sanitize = check
 
     def parse(text: Any) -> Any:
         if not isinstance(text, str):
@@ -203,17 +207,50 @@ def parse_smiles(smiles: Sequence[Any]) -> list[Any]:
         return [parse(text) for text in smiles]
 
 
+def unreadable(molecule: Any) -> str:
+    """Says that RDKit cannot read a molecule, and why, if it is spelt well.
+
+    Args:
+        molecule: What RDKit reads without checking the chemistry; ``None`` if that fails, too.
+
+    >>> [unreadable(molecule) for molecule in parse_smiles(["C1CC", "CN(C)(C)(C)C"], check=False)]
+    ['RDKit cannot read it', 'RDKit cannot read it: explicit valence for atom # 1 N, 5, is greater than permitted']
+    """
+    Chem, silence = _rdkit()
+    with silence():
+        problems = [] if molecule is None else Chem.DetectChemistryProblems(molecule)
+    return f"{UNREADABLE}: {_as_clause(problems[0].Message())}" if problems else UNREADABLE
+
+
+def _as_clause(message: str) -> str:
+    """RDKit's sentence as a part of ours, in one line.
+
+    >>> _as_clause("Can't kekulize mol.  Unkekulized atoms: 0 1 2")
+    "can't kekulize mol (unkekulized atoms: 0 1 2)"
+    """
+    first, _, rest = " ".join(message.split()).rstrip(".").partition(". ")
+    rest = f" ({rest[0].lower()}{rest[1:]})" if rest else ""
+    return f"{first[:1].lower()}{first[1:]}{rest}"
+
+
 def _parse_records(block: Block) -> MoleculeRows:
     Chem, silence = _rdkit()
     columns = block.columns
     assert columns is not None
     assert block.records is not None
-    molecules = []
+
+    def read(record: str, **options: bool) -> Any:
+        supplier = Chem.SDMolSupplier()
+        supplier.SetData(record, **options)
+        return supplier[0] if len(supplier) else None
+
     with silence():
-        for record in block.records:
-            supplier = Chem.SDMolSupplier()
-            supplier.SetData(record, removeHs=not columns.hydrogens)
-            molecules.append(supplier[0] if len(supplier) else None)
+        molecules = [read(record, removeHs=not columns.hydrogens) for record in block.records]
+        reasons = {
+            index: unreadable(read(record, sanitize=False))
+            for index, (record, molecule) in enumerate(zip(block.records, molecules, strict=True))
+            if molecule is None
+        }
     found = sorted({name for molecule in molecules if molecule is not None for name in molecule.GetPropNames()})
     for name in (*columns.labels, columns.id):
         if name is not None and name not in found and block.numbers[0] == 1:  # a later block may have none
@@ -233,7 +270,7 @@ def _parse_records(block: Block) -> MoleculeRows:
         [title if m is None else Chem.MolToSmiles(m) for m, title in zip(molecules, titles, strict=True)],
         labels=joined_labels([values(name) for name in columns.labels]),
         ids=[title or None for title in titles] if columns.id is None else values(columns.id),
-        reasons={index: UNREADABLE for index, molecule in enumerate(molecules) if molecule is None},
+        reasons=reasons,
         written_hydrogens=_count_implicit(written, molecules),
         inputs=_property_table(block.records, titles, block.properties) if columns.all else None,
     )

@@ -32,6 +32,18 @@ def test_blanks_around_smiles_are_ignored_and_rdkit_prints_nothing(capfd):
     assert capfd.readouterr() == ("", "")
 
 
+def test_what_is_wrong_with_the_chemistry_is_said(capfd):
+    smiles = ["C1CC", "CN(C)(C)(C)C pentavalent", "c1cccc1", None, "C"]
+    reasons = Block(Path("m.csv"), "line", range(5), smiles).parse().reasons
+    assert reasons == {
+        0: "RDKit cannot read it",
+        1: "RDKit cannot read it: explicit valence for atom # 1 N, 5, is greater than permitted",
+        2: "RDKit cannot read it: can't kekulize mol (unkekulized atoms: 0 1 2 3 4)",
+        3: "the cell is empty",
+    }
+    assert capfd.readouterr() == ("", "")
+
+
 def test_a_block_can_be_parsed_in_another_process():
     block = Block(Path("m.csv"), "line", [2, 3], ["CCO", None], labels=["a", "b"], ids=["x", None], reasons={0: "r"})
     rows = pickle.loads(pickle.dumps(block)).parse()
