@@ -9,7 +9,7 @@ function addVerdict() {
     found.verdict.charAt(0).toUpperCase() + found.verdict.slice(1), html("small", {}, about));
   const verdicts = comparison.cells.map((cell) =>
     verdict(cell, `${cell.dataset}, ${cell.arch}, ${cell.aggr}, K = ${cell.num_positions}`));
-  if (comparison.together) verdicts.push(verdict(comparison.together, `the mean of all ${verdicts.length} cells`));
+  if (comparison.together) verdicts.unshift(verdict(comparison.together, `the mean of all ${verdicts.length} cells`));
   const texts = ["dataset", "model", "aggregation"];
   const numbers = ["K", "global readout", "SSRead", "difference", "95 % interval", "p", "corrected p", "paper, global",
     "paper, SSRead"];

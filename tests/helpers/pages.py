@@ -32,7 +32,8 @@ def whole_page(num_graphs: int = 40, readout: str = "ssread") -> str:
     half = num_graphs // 2
     parts = {"training": torch.arange(half), "test": torch.arange(half, num_graphs)}
     scores = np.linspace(0.6, 0.8, 10)[None]
-    report = Report([Cell(NASTY, "gcn", "sum", 4, compare(scores, scores + 0.01))], "a rule", "accuracy")
+    cells = [Cell(NASTY, "gcn", aggr, 4, compare(scores, scores + 0.01)) for aggr in ("sum", "mean")]
+    report = Report(cells, "a rule", "accuracy")
     curve = {"valid_accuracy": [0.5, 0.6, 0.7], "train_loss": [1.0, 0.7, float("nan")]}
     return render_page(
         f"A page about {NASTY}",

@@ -33,6 +33,8 @@ def test_it_opens_with_all_sections_and_without_errors(browser, tmp_path):
     with Opened(browser, written(tmp_path)) as opened:
         sections = opened.page.eval_on_selector_all("main > section", "all => all.map(section => section.id)")
         assert sections == ["verdict", "learning", "positions", "graphs", "map", "settings"]
+        assert "the mean of all 2 cells" in opened.page.locator(".verdict").first.inner_text()
+        assert opened.page.locator(".verdict").count() == 3
         assert opened.page.locator(".card").count() == 4
         assert opened.page.locator(".thumb").count() == 24
         assert opened.page.locator(".pager").inner_text().split("\n")[1] == "page 1 of 2"
