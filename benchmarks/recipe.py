@@ -51,6 +51,10 @@ VARIANTS: dict[str, tuple[dict[str, Any], Training]] = {
     "fair, no dropout": ({"dropout": 0.0, "normalize": True}, FAIR),
     "fair, dropout 0.3": ({"dropout": 0.3, "normalize": True}, FAIR),
     "fair, no dropout, batches of 32": ({"dropout": 0.0, "normalize": True}, dataclasses.replace(FAIR, batch_size=32)),
+    "fair, no dropout, 500 epochs": (
+        {"dropout": 0.0, "normalize": True},
+        dataclasses.replace(FAIR, epochs=500, patience=500),
+    ),
     "fair, no dropout, positions from structure": ({"dropout": 0.0, "normalize": True, "position_hops": 1}, FAIR),
 }
 

@@ -146,6 +146,8 @@ def test_the_first_pages_have_the_figures_of_the_results_page():
     assert f"{mean}, better in {rows['SSRead better']}, worse in {rows['SSRead worse']}" in readme
     assert mean in questions
     assert f"the paper has {float(rows['in the paper, all cells']):+.1f}" in questions
+    (together,) = re.findall(r"All cells of a dataset together, SSRead is (.*?)\. Cell by cell", glance)
+    assert f"SSRead is {together}." in readme
     (nci1,) = re.findall(r"^\| NCI1 \|.*?([\d.]+) / ([\d.]+) \([^)]*\) \| ([\d.]+) \|$", recipes, re.MULTILINE)
     assert f"{float(nci1[0]):.1f} % on NCI1 with either readout" in readme
     assert f"{float(nci1[1]):.1f} % on NCI1 with either readout" in readme
