@@ -28,7 +28,12 @@ def pins(requirements: list[Requirement]) -> set[tuple[str, str]]:
 
 
 def needed_here() -> set[str]:
-    """What ssread[dev] needs in this environment, by the metadata of what is installed; pip is part of every one."""
+    """What ssread[dev] needs in this environment, by the metadata of what is installed; pip is part of every one.
+
+    Of torch what its CPU builds need, as in pyproject.toml: the lock has no CUDA packages.
+    """
+    project = lock.tomllib.loads((ROOT / "pyproject.toml").read_text())
+    stated = {entry["name"]: entry["requires-dist"] for entry in project["tool"]["uv"]["dependency-metadata"]}
     found: set[tuple[str, str]] = set()
     waiting = [("ssread", "dev")]
     while waiting:
@@ -36,7 +41,7 @@ def needed_here() -> set[str]:
         if (name, extra) in found:
             continue
         found.add((name, extra))
-        for line in importlib.metadata.distribution(name).requires or []:
+        for line in stated.get(name) or importlib.metadata.distribution(name).requires or []:
             requirement = Requirement(line)
             if requirement.marker is None or requirement.marker.evaluate({"extra": extra}):
                 key = canonicalize_name(requirement.name)
