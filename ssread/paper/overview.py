@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ __all__ = ["TABLES", "Overview"]
 TABLES: dict[str, ComparisonTable] = {table.name: table for table in (TABLE_3, TABLE_4, TABLE_5)}
 LISTED = 6  # more cells than this are counted by dataset
 ROWS = {"better": "SSRead better", "worse": "SSRead worse", "equal": "equal within 1 point", "undecided": "undecided"}
+PAPERS = attrgetter("paper_gain")
 BY_DATASET = (
     "**All cells of a dataset together**: the mean accuracy of its cells on every (seed, fold) pair. Such a mean "
     "varies less than a cell does, and shows what single cells cannot. Holm p: corrected p, for all datasets together."
@@ -101,7 +103,7 @@ class Overview:
             for finding in FINDINGS
         }
         return (
-            f"Mean difference over these cells: {_mean(cells, _ours)} points; in the paper {_mean(cells, _papers)} on "
+            f"Mean difference over these cells: {_mean(cells, _ours)} points; in the paper {_mean(cells, PAPERS)} on "
             "the same cells. All cells of a dataset together, SSRead is better than the global readout on "
             f"{of_datasets['better'] or 'none'}, worse on {of_datasets['worse'] or 'none'}, equal within 1 point on "
             f"{of_datasets['equal'] or 'none'}, undecided on {of_datasets['undecided'] or 'none'}. Cell by cell it is "
@@ -132,8 +134,8 @@ class Overview:
         rows = [[ROWS[finding], *(str(found[name][finding]) for name in groups)] for finding in FINDINGS]
         rows += [["not trained yet", *(str(len(groups[name]) - len(measured[name])) for name in groups)]]
         rows += [["mean difference, ours", *(_mean(cells, _ours) for cells in measured.values())]]
-        rows += [["in the paper, the same cells", *(_mean(cells, _papers) for cells in measured.values())]]
-        rows += [["in the paper, all cells", *(_mean(cells, _papers) for cells in groups.values())]]
+        rows += [["in the paper, the same cells", *(_mean(cells, PAPERS) for cells in measured.values())]]
+        rows += [["in the paper, all cells", *(_mean(cells, PAPERS) for cells in groups.values())]]
         return markdown_table(headings, rows)
 
     def _findings(self, cells: Sequence[Cell]) -> list[str]:
@@ -145,7 +147,7 @@ class Overview:
         )
         corrected = holm([cell.comparison.corrected_p for cell in cells])
         sure = Counter(finding_of(cell) for cell, p in zip(cells, corrected, strict=True) if p <= ALPHA)
-        outside = [cell for cell in cells if _papers(cell) > 100 * cell.comparison.interval[1]]
+        outside = [cell for cell in cells if cell.paper_gain > 100 * cell.comparison.interval[1]]
         perhaps = Counter(cell.comparison.finding for cell in undecided)
         return [
             f"**Holds:** SSRead is better in {_named(better)}{_holm(better, sure['better'])}.",
@@ -166,10 +168,6 @@ def _ours(cell: TableCell) -> float:
     return 100 * cell.comparison.difference if isinstance(cell, Cell) else math.nan
 
 
-def _papers(cell: TableCell) -> float:
-    return cell.paper_gain
-
-
 def _mean(cells: Sequence[TableCell], value: Callable[[TableCell], float]) -> str:
     values = [number for number in map(value, cells) if math.isfinite(number)]
     return f"{np.mean(values):+.2f}" if values else "-"
@@ -184,7 +182,7 @@ def _named(cells: Sequence[Cell], papers: bool = False) -> str:
         datasets = Counter(cell.dataset for cell in cells)
         return f"{count} ({', '.join(f'{dataset} {number}' for dataset, number in datasets.items())})"
     names = [
-        f"{cell.dataset} {cell.model} {cell.aggr} {_ours(cell):+.2f}" + f" against {_papers(cell):+.2f}" * papers
+        f"{cell.dataset} {cell.model} {cell.aggr} {_ours(cell):+.2f}" + f" against {cell.paper_gain:+.2f}" * papers
         for cell in cells
     ]
     return f"{count} ({', '.join(names)})"
