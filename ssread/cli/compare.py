@@ -48,7 +48,7 @@ def compare(
     position_hops: Annotated[
         int | None,
         typer.Option(
-            help="Take SSRead's positions from the structure within so many hops, nearly the same in every training, "
+            help="Take SSRead's positions from the structure within this many hops, nearly the same in every training, "
             "by k-means. (default: learnt positions, as in the paper)"
         ),
     ] = None,

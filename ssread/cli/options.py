@@ -60,7 +60,7 @@ SPLIT = Annotated[
 ]
 TASK = Annotated[
     str | None,
-    typer.Option(help="classification, multilabel or regression. (default: told from the labels)"),
+    typer.Option(help="classification, multilabel or regression. (default: detected from the labels)"),
 ]
 STRICT = Annotated[
     bool, typer.Option("--strict", help="Stop at a row that cannot be used, instead of leaving such rows out.")

@@ -45,7 +45,7 @@ def train(
     position_hops: Annotated[
         str | None,
         typer.Option(
-            help="Where SSRead's positions come from: the structure within so many hops, nearly the same in every "
+            help="Where SSRead's positions come from: the structure within this many hops, nearly the same in every "
             "training, or learnt, as in the paper. (default: 1)"
         ),
     ] = None,

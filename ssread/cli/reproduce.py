@@ -41,7 +41,7 @@ def reproduce(
     """Make a table or figure of the paper, or all of them, or list them with how much of each is done.
 
     Every training is stored, so that partial runs add up; a command that was interrupted continues when it is run
-    again. With all, the cheap ones come first, and how much is left and how long it will take is said on the way.
+    again. With all, the cheap ones come first, and progress shows how much is left and how long it will take.
 
     Examples:
 
