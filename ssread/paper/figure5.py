@@ -45,8 +45,8 @@ def _draw(models: MutagModels, stem: Path) -> tuple[list[Path], str]:
     legend = {f"part {k}": colour for k, colour in enumerate(colours)}
     caption = (
         f"The first {MOLECULES} molecules of at least {LEAST_NODES} atoms in the test part (seed 0, fold 0). SSRead: "
-        f"consensus positions (K = {POSITIONS}) of {MEMBERS} trainings with different weights and order; the fewer of them "
-        f"agree, the paler the atom. Over all atoms {agreed.certainty.mean():.0%} of the trainings agree with the "
+        f"consensus positions (K = {POSITIONS}) of {MEMBERS} trainings with different weights and order; the fewer of "
+        f"them agree, the paler the atom. Over all atoms {agreed.certainty.mean():.0%} of the trainings agree with the "
         f"consensus (adjusted mutual information of pairs: {agreed.stability.mutual_information:.2f}). EigenPool: "
         "spectral clusters, numbered within each molecule. TopKPool: how many "
         "of the three poolings keep a node. DiffPool: the largest cluster. All trained under the same settings."
