@@ -282,6 +282,8 @@ def main() -> None:
     parser.add_argument("--device", choices=["cpu", "cuda"], help="measure each side alone, and both together")
     parser.add_argument("--nodes", type=int, default=0, help="nodes of a Ray cluster on this machine, 2 or more")
     options = parser.parse_args()
+    if options.nodes == 1:
+        parser.error("--nodes is 1, but one node is killed while another works on: give 2 or more.")
     rows = 3000 if options.quick else options.rows
     as_worker(psutil.Process().ppid())
     smiles = molecules()

@@ -27,6 +27,7 @@ from ssread.common.files import write_csv
 from ssread.data.cross_validation import FOLD_COLUMN
 from ssread.data.graphset import GraphSet
 from ssread.data.splits import stratified_folds
+from ssread.evaluate.metrics import score
 from ssread.evaluate.runners import make_runner
 from ssread.published.datasets import TABLE_1
 from ssread.train.recipes import RECIPES
@@ -118,8 +119,7 @@ class Kept:
 
     def add(self, cell: Cell, seed: int, fold: int, result: RunResult) -> None:
         """Keeps the accuracy of a training on the graphs that judge it."""
-        accuracy = (result.test_predictions.argmax(axis=1) == result.test_targets).mean()
-        row = pd.DataFrame([(cell.variant, cell.readout, seed, fold, accuracy)], columns=COLUMNS)
+        row = pd.DataFrame([(cell.variant, cell.readout, seed, fold, score(result))], columns=COLUMNS)
         table = self.table(cell.arch, cell.aggr)
         self._tables[cell.arch, cell.aggr] = table = pd.concat([table, row]) if len(table) else row
         if (path := self._path(cell.arch, cell.aggr)) is not None:
@@ -154,7 +154,7 @@ def show(kept: pd.DataFrame) -> None:
         cells = []
         for readout in READOUTS:
             found = 100 * kept.accuracy[(kept.variant == variant) & (kept.readout == readout)]
-            cells.append(f"{found.mean():.1f} ({found.sem():.1f}) of {len(found)}" if len(found) else "-")
+            cells.append(f"{found.mean():.1f} ({found.sem():.1f}) of {found.count()}" if len(found) else "-")
         if set(cells) != {"-"}:
             print(f"  {variant:42}" + "".join(f"{cell:>18}" for cell in cells), flush=True)
 

@@ -20,7 +20,7 @@ from ssread.published.results import PaperResult
 from ssread.train.recipes import recipe_named
 from ssread.train.runs import Training
 
-__all__ = ["Cell", "Report", "TableCell", "model_name", "selection_rule"]
+__all__ = ["Cell", "Report", "TableCell", "format_interval", "model_name", "selection_rule"]
 
 
 @dataclass(frozen=True)
@@ -230,7 +230,7 @@ class Report:
                 f"{escape(what)}\n[bold]{found.finding}[/bold]",
                 _result(found.baseline).replace(" ", "\n"),
                 _result(found.candidate).replace(" ", "\n"),
-                escape(f"{_points(found.difference, '+.2f')}\n{_interval(found)}"),
+                escape(f"{_points(found.difference, '+.2f')}\n{format_interval(found)}"),
                 "\n".join(format_p(p) for p in p_values),
                 f"{_paper(cell.paper_global)}\n{_paper(cell.paper_ssread)}",
             )
@@ -245,7 +245,7 @@ class Report:
                 *(cell.dataset, cell.model, cell.aggr, cell.num_positions),
                 *(_paper(cell.paper_global), _paper(cell.paper_ssread)),
                 *(_result(cell.comparison.baseline), _result(cell.comparison.candidate)),
-                f"{_points(cell.comparison.difference, '+.2f')} {_interval(cell.comparison)}",
+                f"{_points(cell.comparison.difference, '+.2f')} {format_interval(cell.comparison)}",
                 *(format_p(p) for p in (cell.comparison.p, cell.comparison.corrected_p, holm_p)),
                 cell.comparison.finding,
             ]
@@ -308,7 +308,8 @@ def _paper(result: PaperResult | None) -> str:
     return "-" if result is None else f"{result.mean:.2f} ({result.std:.2f}){'*' * result.significant}"
 
 
-def _interval(found: Comparison) -> str:
+def format_interval(found: Comparison) -> str:
+    """Returns the 95 % interval of a difference in percent, an empty text where there is none."""
     low, high = found.interval
     return f"[{_points(low)}, {_points(high)}]" if math.isfinite(low) else ""
 

@@ -50,7 +50,8 @@ def name_positions(traits: Sequence[Sequence[Fact]], facts: Sequence[str], alpha
     """
     rank = {fact: number for number, fact in enumerate(facts)}
     standing_out = [_standing_out(of_position, rank, alpha) for of_position in traits]
-    order = sorted(range(len(traits)), key=lambda k: (-max((t.effect for t in standing_out[k]), default=0.0), k))
+    effects = [max((trait.effect for trait in _alike(found)), default=0.0) for found in standing_out]
+    order = sorted(range(len(traits)), key=lambda k: (-effects[k], k))
     names: dict[int, str] = {}
     for k in order:
         names[k] = _name(k, traits, standing_out, names)
@@ -60,7 +61,7 @@ def name_positions(traits: Sequence[Sequence[Fact]], facts: Sequence[str], alpha
 def _standing_out(traits: Sequence[Fact], rank: Mapping[str, int], alpha: float) -> list[Fact]:
     """The facts that may name a position, the best first: those that hold for half of its nodes, then the others."""
     found = [t for t in traits if not NAMELESS.search(t.fact) and t.p <= alpha and t.effect >= LEAST_EFFECT]
-    most = [t for t in found if t.inside >= LEAST_SHARE] or found
+    most = _alike(found)
     strongest = max((trait.effect for trait in most), default=0.0)
     close = [trait for trait in most if trait.effect >= NEARLY * strongest]
     others = [trait for trait in found if trait not in close]
@@ -73,15 +74,20 @@ def _name(
     found, taken = standing_out[k], {name: position for position, name in names.items()}
     if not found:
         return _different(f"position {k}", k, taken)
-    holding = found[0].inside >= LEAST_SHARE  # then a rare fact of a larger effect does not count
-    strongest = max(trait.effect for trait in found if (trait.inside >= LEAST_SHARE) == holding)
-    for trait in found:
+    alike = _alike(found)
+    strongest = max(trait.effect for trait in alike)
+    for trait in alike:
         if trait.effect >= NEARLY * strongest and _text(trait) not in taken:
             return _text(trait)
     other = {trait.fact: trait.inside for trait in traits[taken[_text(found[0])]]}
     gaps = [(t.inside - other.get(t.fact, 0.0), t.fact) for t in found[1:]]
     gap, fact = max(gaps, default=(0.0, ""))
     return _different(f"{_text(found[0])}, {fact}" if gap > 0 else _text(found[0]), k, taken)
+
+
+def _alike(found: Sequence[Fact]) -> Sequence[Fact]:
+    """The facts that hold for half of the nodes; all if there are none. Only then a rare fact may name a position."""
+    return [trait for trait in found if trait.inside >= LEAST_SHARE] or found
 
 
 def _text(trait: Fact) -> str:

@@ -99,7 +99,7 @@ class PyGTwin(nn.Module):
         """Factor and shift [d] of the last batch norm, an affine map in evaluation."""
         norm = self.encoder.norms[-1]
         assert isinstance(norm, BatchNorm)
-        factor = norm.weight * (norm.running_var + norm.eps).rsqrt()
+        factor = norm.weight * (norm.variance() + norm.eps).rsqrt()
         return factor, norm.bias - norm.running_mean * factor
 
     def forward(

@@ -59,8 +59,12 @@ def missing() -> str | None:
 
 @lru_cache(maxsize=1)
 def compiled_messages() -> ModuleType | None:
-    """Returns :mod:`ssread.kernels.cpu_messages`; None without Numba, or with one that does not fit this NumPy."""
+    """Returns :mod:`ssread.kernels.cpu_messages`; None without Numba, or with one that does not fit this NumPy.
+
+    Also None where Numba is told not to compile (``NUMBA_DISABLE_JIT``): plain torch code is faster then.
+    """
     try:
-        return import_module("ssread.kernels.cpu_messages")
+        disabled = import_module("numba").config.DISABLE_JIT
+        return None if disabled else import_module("ssread.kernels.cpu_messages")
     except ImportError:
         return None

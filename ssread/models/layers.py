@@ -52,8 +52,7 @@ class BatchNorm(nn.BatchNorm1d):
 
     def _plain(self, x: Tensor, mask: Tensor | None) -> Tensor:
         if not self.training:
-            rounding = (self.ROUNDING * self.running_mean.square()).clamp(max=self.NEGLIGIBLE * self.eps)
-            var = torch.where(self.running_var <= rounding, torch.inf, self.running_var)
+            var = self.variance()
             if mask is not None:
                 return self._normalise(x, self.running_mean, var)
             return nn.functional.batch_norm(x, self.running_mean, var, self.weight, self.bias, eps=self.eps)
@@ -65,6 +64,11 @@ class BatchNorm(nn.BatchNorm1d):
         squares = ((x - mean).square() * mask).sum(dim=0)
         self._keep(mean, squares / (rows - 1).clamp(min=1))
         return self._normalise(x, mean, squares / rows)
+
+    def variance(self) -> Tensor:
+        """The variance that evaluation divides by: infinite for a channel that is the same for all nodes."""
+        rounding = (self.ROUNDING * self.running_mean.square()).clamp(max=self.NEGLIGIBLE * self.eps)
+        return torch.where(self.running_var <= rounding, torch.inf, self.running_var)
 
     @torch.no_grad()
     def _keep(self, mean: Tensor, unbiased: Tensor) -> None:

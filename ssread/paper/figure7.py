@@ -161,7 +161,7 @@ def _draw_curve(axis: "Axes", curve: Sequence[Point]) -> None:
 
 def _base(settings: Mapping[str, Any]) -> Experiment:
     """The first cell of Table III, with K and dropout by validation; the candidates for K are the curve over K."""
-    return Experiment.of({"arch": "gcn", "aggr": "sum", "dropout": "auto", **settings})
+    return Experiment.of({"arch": "gcn", "aggr": "sum", "dropout": "auto", "positions": "auto", **settings})
 
 
 def _over_gamma(base: Experiment, positions: int | None) -> list[Experiment]:

@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 
 from ssread.common.markdown import markdown_table
-from ssread.evaluate.report import Cell, TableCell
+from ssread.evaluate.report import Cell, TableCell, format_interval
 from ssread.evaluate.significance import ALPHA
-from ssread.evaluate.statistics import Comparison, format_p, holm
+from ssread.evaluate.statistics import format_p, holm
 from ssread.paper.comparison_tables import TABLE_3, TABLE_4, TABLE_5, ComparisonTable
 from ssread.paper.forest_plot import FINDINGS, Together, draw_differences, finding_of
 from ssread.paper.registry import DATASETS, heading
@@ -119,7 +119,7 @@ class Overview:
             found = group.comparison
             results = (f"{100 * result.mean:.2f}" for result in (found.baseline, found.candidate))
             p_values = (format_p(p) for p in (found.corrected_p, holm_p))
-            difference = f"{100 * found.difference:+.2f}{_interval(found)}"
+            difference = f"{100 * found.difference:+.2f} {format_interval(found)}"
             row = [group.dataset, str(len(group.cells)), *results, difference, f"{group.paper_gain:+.2f}", *p_values]
             rows.append([*row, found.finding])
         headings = ["dataset", "cells", "GRead", "SSRead", "difference, 95 % interval", "the paper", "corrected p"]
@@ -157,11 +157,6 @@ class Overview:
             f"**Undecided:** {_named(undecided)}{_reach(undecided)}. The paired t-test alone, which is too sure, calls "
             f"{perhaps['perhaps better']} of them better and {perhaps['perhaps worse']} worse.",
         ]
-
-
-def _interval(found: Comparison) -> str:
-    low, high = (100 * end for end in found.interval)
-    return f" [{low:.2f}, {high:.2f}]" if math.isfinite(low) else ""
 
 
 def _ours(cell: TableCell) -> float:

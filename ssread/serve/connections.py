@@ -33,6 +33,11 @@ def limited_connections(limits: Limits, base: Any = None) -> type[asyncio.Protoc
 
         _timer: asyncio.TimerHandle | None = None
         _bytes = 0
+        _heading = False  # whether the headers of a request have begun; only httptools says so
+
+        def on_message_begin(self) -> None:
+            super().on_message_begin()
+            self._bytes, self._heading = 0, True
 
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
@@ -44,13 +49,15 @@ def limited_connections(limits: Limits, base: Any = None) -> type[asyncio.Protoc
         def data_received(self, data: bytes) -> None:
             if self.transport.is_closing():
                 return
+            heading = self._heading
             super().data_received(data)
             if self.cycle is not None and not self.cycle.response_complete:  # the headers are complete
                 self._stop_waiting()
                 return
             if self._timer is None:
                 self._wait()
-            self._bytes += len(data)
+            if self._heading == heading:  # else they begin in here, perhaps after the rest of an old body
+                self._bytes += len(data)
             if self._bytes > HEADER_BYTES + (limits.body if self._in_old_body else 0):
                 self._refuse(431, f"The headers of the request have more than {HEADER_BYTES} bytes: send fewer.")
 
@@ -64,12 +71,16 @@ def limited_connections(limits: Limits, base: Any = None) -> type[asyncio.Protoc
         def _stop_waiting(self) -> None:
             if self._timer is not None:
                 self._timer.cancel()
-            self._timer, self._bytes = None, 0
+            self._timer, self._bytes, self._heading = None, 0, False
 
         @property
         def _in_old_body(self) -> bool:
-            """Whether the last request was answered before its body had arrived, so that the rest of it may follow."""
-            return self.cycle is not None and self.cycle.more_body
+            """Whether the last request was answered before its body had arrived, so that the rest of it may follow.
+
+            uvicorn does not say when that has ended, but when the next request begins; h11 does not, and has a limit of
+            its own for headers.
+            """
+            return not self._heading and self.cycle is not None and self.cycle.more_body
 
         def _too_slow(self) -> None:
             if self._in_old_body or not self._bytes:  # nothing was asked, so nothing is answered

@@ -19,8 +19,9 @@ REASONS = {
     408: "The request arrived too slowly.",
     413: "There is more than the server takes: bytes, molecules, or atoms of a molecule.",
     422: "Something is wrong with the request, or no molecule of it can be used.",
+    431: "The headers are too large.",
     500: "The server failed; its log says more.",
-    503: "The models are not loaded yet, or too many molecules wait: try again after the seconds of Retry-After.",
+    503: "No model is loaded yet, or too many molecules or connections wait: try again after Retry-After seconds.",
     504: "It took too long.",
 }
 
@@ -59,9 +60,7 @@ def complete_schema(app: FastAPI, *, with_token: bool) -> None:
 
 def _complete(path: str, method: str, operation: dict[str, Any], with_token: bool) -> None:
     """Adds what one address answers."""
-    reasons = REASONS if method == "post" else {403: REASONS[403]}
-    if path == "/ready":
-        reasons = {**reasons, 503: REASONS[503]}
+    reasons = REASONS if method == "post" else {status: REASONS[status] for status in (403, 408, 431, 503)}
     if with_token and path not in OPEN:
         operation["security"] = [{"token": []}]
         reasons = {401: "The token is missing or wrong.", **reasons}

@@ -86,8 +86,9 @@ class WorkerPool:
         starts = [asyncio.create_task(worker.start()) for worker in self._workers]
         await asyncio.wait(starts, return_when=asyncio.FIRST_COMPLETED)
         if not self.ready:
-            ended = await asyncio.gather(*starts, return_exceptions=True)  # the others load the same models
-            raise next(error for error in ended if error is not None)
+            ended = await asyncio.gather(*starts, return_exceptions=True)
+            if not self.ready:  # none of the others was luckier
+                raise next(error for error in ended if error is not None)
         self._started = True
         self._tasks = [asyncio.create_task(self._serve(*pair)) for pair in zip(self._workers, starts, strict=True)]
 

@@ -14,10 +14,13 @@ from ssread.explain.node_facts import graph_of_node
 from ssread.models import model_for
 
 
+@pytest.mark.parametrize("constant", [False, True], ids=["", "a channel that was the same for all nodes"])
 @pytest.mark.parametrize("readout", ["ssread", "global"])
-def test_parts_add_up_to_the_contrast_minus_that_of_a_graph_without_nodes(readout):
+def test_parts_add_up_to_the_contrast_minus_that_of_a_graph_without_nodes(readout, constant):
     model, graphs = trained(readout)
     model, graphs = copy.deepcopy(model).double(), in_double(graphs[:20])
+    if constant:
+        model.encoder.norms[-1].running_var[0] = 0
     parts = decompose(model, graphs, graphs.y)
     scores = model(graphs.batch(range(len(graphs))))
     empty = model.head(model.read(model.encoder(graphs.batch([0])), 2).vectors[1:])  # the second graph has no nodes

@@ -44,6 +44,9 @@ def test_a_rare_fact_of_a_larger_effect_does_not_name_a_position():
     rare, held = trait("carbon", 0.2, 2.0), trait("nitro group", 0.9, 1.0)
     assert name_positions([[held, rare]], FACTS) == ["nitro group"]
     assert name_positions([[rare], [held, rare]], FACTS) == ["mixed, with carbon", "nitro group"]
+    stronger = trait("nitro group", 0.9, 1.5)
+    assert name_positions([[stronger], [held, rare]], FACTS) == ["nitro group", "nitro group, carbon"]
+    assert name_positions([[held, rare], [stronger]], FACTS) == ["nitro group, carbon", "nitro group"]
 
 
 some_traits = st.builds(Trait, st.sampled_from(FACTS), *[st.floats(0, 1)] * 2, st.floats(-3, 3), st.floats(0, 1))

@@ -7,6 +7,7 @@ import torch
 from helpers import processes
 from test_neighbours import messages_with_features
 
+from ssread import kernels
 from ssread.errors import InputError
 from ssread.neighbours import Neighbours
 
@@ -58,6 +59,12 @@ def test_an_edge_that_ends_nowhere_is_an_error(end, side):
         Neighbours(*edge_index, 3).messages(
             torch.ones(3, 2), torch.zeros(2), None, None, None, torch.ones(2, 1), torch.ones(1, 2)
         )
+
+
+def test_where_numba_may_not_compile_plain_code_does_it(monkeypatch):
+    """With ``NUMBA_DISABLE_JIT=1``, as in a debugger."""
+    monkeypatch.setattr("numba.config.DISABLE_JIT", 1)
+    assert kernels.compiled_messages.__wrapped__() is None
 
 
 def test_rows_need_not_be_contiguous():

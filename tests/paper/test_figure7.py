@@ -2,11 +2,13 @@
 
 import dataclasses
 
+import pytest
 from helpers.paper_runs import SMALL, context, random_trainings
 
 from ssread.evaluate import Store
 from ssread.evaluate.experiment import POSITIONS, Experiment
 from ssread.paper import figure7
+from ssread.train.recipes import RECIPES
 
 BASE = Experiment(folds=2, seeds=2)
 
@@ -28,6 +30,12 @@ def test_trained_drawn_and_not_trained_again(mutag, tmp_path):
     assert made.trainings().equals(rows)
     assert "9 of 27 points are complete" in (tmp_path / "figure7" / "figure7.md").read_text()
     assert figure7.progress(context(tmp_path, datasets=[])) == (20, 60, "trainings")
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_k_is_varied_with_every_recipe(recipe, tmp_path):
+    made = context(tmp_path, settings={**SMALL, "recipe": recipe}, train=False)
+    assert figure7.progress(made)[1] >= 2 * len(POSITIONS)
 
 
 def test_curves_meet_where_they_share_a_point(tmp_path):

@@ -132,9 +132,22 @@ def test_the_rest_of_a_body_that_was_answered_early_is_not_taken_for_headers(bas
         connection.sendall(b"x" * 200_000)
         time.sleep(0.1)
         assert connection.recv(10_000).startswith(b"HTTP/1.1 401")
-        connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        time.sleep(0.1)
+        for part in (b"GET / HTTP/1.1\r\n", b"Host: localhost\r\n\r\n"):
+            connection.sendall(part)
+            time.sleep(0.1)
         assert connection.recv(10_000).startswith(b"HTTP/1.1 200")
+
+
+@pytest.mark.parametrize("late", [b"x" * 5, b"x" * 200_000])
+def test_headers_after_a_body_that_was_answered_early_are_limited(base, late):
+    with running(base) as address, create_connection(address) as connection:
+        connection.sendall(b"POST /?refused HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(late))
+        time.sleep(0.1)
+        connection.sendall(late + b"GET / HTTP/1.1\r\nHost: localhost\r\n")
+        time.sleep(0.1)
+        assert connection.recv(10_000).startswith(b"HTTP/1.1 401")
+        with pytest.raises(ConnectionError):
+            connection.sendall(b"x: %s\r\n" % (b"x" * 1000) * 10_000)
 
 
 def test_more_connections_than_the_limit_are_refused_until_others_end(base):

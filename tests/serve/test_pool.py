@@ -72,6 +72,22 @@ def test_a_process_that_ends_or_takes_too_long_is_replaced_and_others_are_answer
     assert with_pool(models, ask, seconds=60.0)
 
 
+def test_a_worker_that_ends_before_it_is_ready_is_done_without(models):
+    async def run():
+        pool = WorkerPool({folder.name: folder for folder in models}, 2, Limits(), Metrics())
+        starting = asyncio.ensure_future(pool.start())
+        while not (processes := [p for p in psutil.Process().children() if "spawn_main" in " ".join(p.cmdline())]):
+            await asyncio.sleep(0.01)
+        processes[0].kill()
+        await starting
+        try:
+            return await pool.submit(Kind("rings", "predict"), [Molecule("CCO")])
+        finally:
+            await pool.close()
+
+    assert asyncio.run(run())
+
+
 def test_more_than_may_wait_is_refused_at_once(models):
     async def ask(pool):
         kind = Kind("rings", "predict")
