@@ -5,6 +5,7 @@ import re
 import sys
 from pathlib import Path
 
+from docutils import nodes
 from sphinx.application import Sphinx
 
 ROOT = Path(__file__).parents[1]
@@ -29,6 +30,7 @@ html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_show_sphinx = False
 smartquotes_action = "qe"  # not of dashes: the option --help has two
+pygments_dark_style = "monokai"
 highlight_language = "none"  # of blocks that do not say theirs
 
 autodoc_member_order = "bysource"
@@ -69,6 +71,14 @@ def links_within_the_site(app: Sphinx, name: str, content: list[str]) -> None:
     content[0] = re.sub(r"\[([^\]]+)\]\((\.\./[^)#]+)\)", lambda m: m[1] if (folder / m[2]).is_dir() else m[0], text)
 
 
+def dashes_of_parameters(app: Sphinx, tree: nodes.document, name: str) -> None:
+    """Sphinx writes " -- " between a parameter and what it is."""
+    for text in list(tree.findall(nodes.Text)):
+        if text == " -- ":
+            text.parent.replace(text, nodes.Text(" \N{EN DASH} "))
+
+
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
     app.connect("source-read", links_within_the_site)
+    app.connect("doctree-resolved", dashes_of_parameters)

@@ -223,7 +223,7 @@ LABELS = (CLASSIFICATION, MULTILABEL)
 
 #: Metrics by their names on the command line (``--metric``).
 METRICS: dict[str, Metric] = {
-    "accuracy": Metric("share of graphs predicted rightly", LABELS, accuracy, share=True),
+    "accuracy": Metric("share of graphs predicted correctly", LABELS, accuracy, share=True),
     "balanced_accuracy": Metric("mean share recognised of every class", LABELS, balanced_accuracy, share=True),
     "roc_auc": Metric("area under the ROC curve", LABELS, roc_auc),
     "pr_auc": Metric("area under the precision-recall curve", LABELS, pr_auc),

@@ -151,7 +151,7 @@ def test_the_first_pages_have_the_figures_of_the_results_page():
     (nci1,) = re.findall(r"^\| NCI1 \|.*?([\d.]+) / ([\d.]+) \([^)]*\) \| ([\d.]+) \|$", recipes, re.MULTILINE)
     assert f"{float(nci1[0]):.1f} % on NCI1 with either readout" in readme
     assert f"{float(nci1[1]):.1f} % on NCI1 with either readout" in readme
-    assert f"the best figure published under a fair protocol is {nci1[2]}" in readme
+    assert f"is {nci1[2]}. So use SSRead" in readme
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ssread.common.markdown import escape_markdown
+from ssread.data.split_names import RANDOM
 from ssread.data.task_names import CLASSIFICATION, MULTILABEL
 from ssread.metrics import METRICS
 
@@ -27,7 +28,7 @@ def model_card(config: Mapping[str, Any]) -> str:
         "It was not cross-validated." if not validation else _quality(validation),
         *_positions(config),
         "## Limits",
-        _limits(config, data),
+        _limits(config, data, validation),
         "## Made with",
         ", ".join(f"{name} {version}" for name, version in config["written_with"].items()) + ".",
     ]
@@ -167,12 +168,26 @@ def _earlier_quality(validation: Mapping[str, Any]) -> str:
     )
 
 
-def _limits(config: Mapping[str, Any], data: Mapping[str, Any]) -> str:
+def _alike(validation: Mapping[str, Any] | None) -> list[str]:
+    """Returns how the graphs that a model was measured on resemble those of training."""
+    if validation is None:
+        return []
+    if (split := validation.get("split", RANDOM)) == RANDOM:
+        how = (
+            "Random folds have similar graphs in training and test parts; expect less for molecules with new scaffolds."
+        )
+    else:
+        how = (
+            f"Folds were drawn by {_text(split)}: graphs of the test parts are new in that respect, not in every other."
+        )
+    return [f"These numbers hold for graphs like the training graphs. {how}"]
+
+
+def _limits(config: Mapping[str, Any], data: Mapping[str, Any], validation: Mapping[str, Any] | None) -> str:
     features = config["features"]
     names = features["node"]["names"]
     lines = [
-        "These numbers hold for graphs like the training graphs. Random folds have similar graphs in training and test "
-        "parts; expect less for molecules with new scaffolds.",
+        *_alike(validation),
         _trust(config),
     ]
     if names:

@@ -5,7 +5,7 @@ import platform
 __all__ = ["VERSION", "versions"]
 
 #: The version of this package.
-VERSION = "0.1.0"
+VERSION = "1.0.0.dev0"
 
 
 def versions() -> dict[str, str]:

@@ -151,7 +151,7 @@ class SSReadClassifier(ClassifierMixin, GraphEstimator):
         return self._predictions(graphs)
 
     def score(self, graphs: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """The share of graphs predicted rightly: the class, or all of the labels that are known.
+        """The share of graphs predicted correctly: the class, or all of the labels that are known.
 
         Args:
             graphs: The graphs.

@@ -48,7 +48,7 @@ def give_up(error: Exception) -> bool:
 def missing() -> str | None:
     """Returns why the fused kernels cannot run on this machine, as part of a sentence; None if they can."""
     if find_spec("triton") is None:
-        return "Triton is not installed"
+        return "Triton is not installed (pip install 'ssread[gpu]')"
     if not torch.cuda.is_available():
         return "there is no GPU that torch can use"
     major, minor = torch.cuda.get_device_capability()

@@ -73,7 +73,11 @@ ARCHITECTURES = {
     "gin": Architecture("gin:GIN", "sum", 1, ("GIN", "-", "-", "MP+MP+MP+MP+MP", "sum", "Linear")),
     "dgcnn": Architecture("dgcnn:DGCNN", "sort", 2, ("GCN", "-", "-", "MP+MP+MP+MP", "sort(+Conv)", "2L MLP")),
     "diffpool": Architecture(
-        "diffpool:DiffPool", "max", 2, ("SAGE", "DiffPool", "0.1", "(MP+MP+MP)+Pool+MP", "max", "2L MLP")
+        "diffpool:DiffPool",
+        "max",
+        2,
+        ("SAGE", "DiffPool", "0.1", "(MP+MP+MP)+Pool+MP", "max", "2L MLP"),
+        numerics=2,  # constant channels stay zero in evaluation
     ),
     "sagpool": Architecture(
         "sagpool:SAGPool",

@@ -99,7 +99,7 @@ class Overview:
             return "There is nothing to compare yet."
         counts = Counter(map(finding_of, cells))
         of_datasets = {
-            finding: ", ".join(group.dataset for group in self.together if finding_of(group) == finding)
+            finding: ", ".join(_leaning(group) for group in self.together if finding_of(group) == finding)
             for finding in FINDINGS
         }
         return (
@@ -159,6 +159,12 @@ class Overview:
         ]
 
 
+def _leaning(group: Together) -> str:
+    """A dataset, and what the plain t-test alone says of all its cells together."""
+    finding = group.comparison.finding
+    return f"{group.dataset} ({finding})" if finding.startswith("perhaps") else group.dataset
+
+
 def _ours(cell: TableCell) -> float:
     return 100 * cell.comparison.difference if isinstance(cell, Cell) else math.nan
 
@@ -189,9 +195,9 @@ def _holm(cells: Sequence[Cell], sure: int) -> str:
 
 
 def _reach(cells: Sequence[Cell]) -> str:
-    """How far the intervals of cells reach."""
+    """How far the intervals of cells extend."""
     reaches = [100 * (high - low) / 2 for low, high in (cell.comparison.interval for cell in cells) if low < high]
     if not reaches:
         return ""
     ends = dict.fromkeys([f"{min(reaches):.1f}", f"{max(reaches):.1f}"])
-    return f", whose intervals reach {' to '.join(ends)} points either way"
+    return f", whose 95 % intervals extend {' to '.join(ends)} points to either side of the difference"

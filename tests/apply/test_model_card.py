@@ -49,13 +49,22 @@ def test_the_card_has_data_accuracy_with_interval_and_limits():
     assert "An ensemble of 2 members" in text
     assert "10 graphs, 3.2 nodes on average, at most 9" in text
     plain = text.replace("\\", "")
-    assert "one: share of graphs predicted rightly 80.0 % (95 % interval 50.0 % to 95.0 %) in 5-fold" in plain
+    assert "one: share of graphs predicted correctly 80.0 % (95 % interval 50.0 % to 95.0 %) in 5-fold" in plain
     assert "A forest: 85.0 %. That is better than the graph model: use it here." in plain
     assert "| one | 5 | 90.0 % | chosen |" in text
     assert "| three | 1 | failed |  |" in text
     assert "| roc_auc | area under the ROC curve | unknown |" in plain
     assert "self-loops dropped: 2" in text
     assert "## Limits" in text
+    assert "Random folds have similar graphs" in text
+
+
+def test_it_says_by_what_test_graphs_are_new():
+    summary = CONFIG["summary"]
+    by_scaffold = {**summary, "cross_validation": {**summary["cross_validation"], "split": "scaffold"}}
+    text = model_card({**CONFIG, "summary": by_scaffold})
+    assert "Folds were drawn by scaffold: graphs of the test parts are new in that respect" in text
+    assert "Random folds" not in text
 
 
 def test_the_card_of_numbers_has_their_range_and_a_line_for_each():

@@ -8,7 +8,7 @@ from ssread.models.graphs import Encoder
 
 
 def test_the_aggregations_are_those_that_can_be_made():
-    assert tuple(NAMES) == AGGREGATIONS
+    assert {*NAMES} == {*AGGREGATIONS}
 
 
 @pytest.mark.parametrize("name", ARCHITECTURES)
