@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import matplotlib
+import pandas as pd
 import pytest
 import torch
 from helpers import processes
@@ -117,6 +118,26 @@ def in_folder(words: list[str], folder: Path, request: pytest.FixtureRequest) ->
 def run(script: str, *options: object, folder: Path, exitcode: int = 0) -> str:
     process = processes.start_script(ROOT / script, [*map(str, options)], folder)
     return processes.finish(process, folder, exitcode)
+
+
+@pytest.mark.slow
+def test_the_tutorial_shows_what_its_commands_give(tmp_path):
+    """Up to what another processor makes of 186 molecules."""
+    pytest.importorskip("rdkit")
+    page = ROOT / "docs" / "tutorial-molecules.md"
+    for command in (blocks(page, "sh")[0], blocks(page, "sh")[1]):
+        words = [word.replace("runs/", f"{tmp_path}/") for word in shlex.split(command)[1:]]
+        result = CliRunner().invoke(app, words)
+        assert result.exit_code == 0, result.output
+    found = pd.read_csv(tmp_path / "predictions.csv").set_index("name")
+    shown = re.findall(
+        r"^\| ([\w -]+) \| (yes|no) \| ([\d.]+) \| [^|]+ \| [\d.]+ \| ([\d.]+) \|", page.read_text(), re.MULTILINE
+    )
+    assert len(shown) == 4
+    for name, label, probability, distance in shown:
+        assert found["class"][name] == label
+        assert found["p(yes)"][name] == pytest.approx(float(probability), abs=0.15)
+        assert found["distance"][name] == pytest.approx(float(distance), abs=0.5)
 
 
 @pytest.mark.slow
