@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from ssread.cli import app
 from ssread.cli.last_net import DEBUG, UNFORESEEN
+from ssread.common.versions import VERSION
 
 
 @pytest.fixture
@@ -39,7 +40,7 @@ def test_it_ends_in_a_sentence_and_a_report(error, broken, tmp_path):
     (path,) = tmp_path.iterdir()
     assert path.name in result.output
     text = path.read_text()
-    for inside in ("ssread 0.", "python 3.", "torch ", "$ ssread datasets", "Traceback", type(error).__name__):
+    for inside in (f"ssread {VERSION}", "python 3.", "torch ", "$ ssread datasets", "Traceback", type(error).__name__):
         assert inside in text
     assert "hunter2" not in text
     assert "abc" not in text
