@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.browsing import PHONE, Opened, launched
+from helpers.browsing import PHONE, Opened, launched, sync_api
 from helpers.labelled_graphs import labelled
 from helpers.pages import NASTY, written
 from helpers.small_models import graphs as small_graphs
@@ -19,6 +19,8 @@ from ssread.models import model_for
 from ssread.report import explain_graphs, summarize_curves, write_page
 from ssread.report.graph_records import picture
 from ssread.report.page import drawing_assets
+
+expect = sync_api.expect
 
 MINUS = "\N{MINUS SIGN}"
 
@@ -246,7 +248,7 @@ def test_a_link_opens_a_graph_and_follows_it(browser, tmp_path):
         page.keyboard.press("ArrowRight")
         assert page.evaluate("decodeURIComponent(location.hash)") == f"#graph={NASTY} 4"
         page.keyboard.press("Escape")
-        page.wait_for_function("location.hash === ''")  # a dialog says that it was closed a moment later
+        page.wait_for_url(lambda url: "#" not in url)  # a dialog says that it was closed a moment later
         page.goto("about:blank")
         page.goto(link)
         assert page.locator("dialog[open] h3").inner_text() == f"Graph {NASTY} 3"
@@ -294,7 +296,7 @@ def test_the_dialog_keeps_the_focus_and_gives_it_back(browser, tmp_path):
         page.get_by_role("button", name="next graph").click()
         assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "next graph"
         page.keyboard.press("Escape")
-        page.wait_for_function("it => it === document.activeElement", arg=thumb.element_handle())
+        expect(thumb).to_be_focused()
         unnamed = "all => all.filter(it => !(it.innerText.trim() || it.ariaLabel || it.labels?.length)).length"
         assert page.locator("button, select, input").evaluate_all(unnamed) == 0
         assert opened.errors == []
