@@ -74,7 +74,7 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=100)
     parser.add_argument("--quick", action="store_true", help="one seed, a part of the dataset, two passes")
     options = parser.parse_args()
-    graphs = dataset(options.dataset, 30, 4_000)
+    graphs = dataset(options.dataset, options.quick)
     if min(options.seeds, options.epochs, options.positions) < 1:
         parser.error("seeds, epochs and positions are 1 or more")
     if options.quick:

@@ -27,11 +27,11 @@ COVERAGES = (0.8, 0.9, 0.95)
 ASSAYS = slice(0, 3)
 
 
-def graphs_of(name: str, limit: int | None) -> GraphSet:
+def graphs_of(name: str, limit: int | None, quick: bool) -> GraphSet:
     """A dataset by name."""
     if name == "planted":
         return planted(limit if limit is not None and limit < 600 else 600, seed=0, feature_noise=0.3, label_noise=0.1)
-    graphs = molecules(name, limit)
+    graphs = molecules(name, limit, quick)
     if name != "tox21" or graphs.y is None:
         return graphs
     graphs = dataclasses.replace(graphs, y=graphs.y[:, ASSAYS], target_names=graphs.target_names[ASSAYS])
@@ -70,7 +70,7 @@ def main() -> None:
     options = parser.parse_args()
     seeds, epochs, limit = (1, 2, 150) if options.quick else (options.seeds, options.epochs, options.limit)
     for name in options.datasets.split(","):
-        graphs = graphs_of(name, limit)
+        graphs = graphs_of(name, limit, options.quick)
         found: dict[tuple[float, str], list[np.ndarray]] = {}
         shares: dict[float, list[float]] = {coverage: [] for coverage in COVERAGES}
         for seed in range(options.first_seed, options.first_seed + seeds):

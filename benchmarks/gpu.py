@@ -17,8 +17,7 @@ import statistics
 import time
 
 import torch
-from measuring import captured
-from measuring import dataset as find_dataset
+from measuring import captured, dataset
 from protocol import PlainLoop
 from rich.console import Console
 from rich.table import Table
@@ -28,6 +27,7 @@ from side_by_side import LAYERS
 from ssread.data.graphset import GraphSet
 from ssread.data.splits import stratified_folds
 from ssread.evaluate.runners import GPURunner
+from ssread.published.datasets import TABLE_1
 from ssread.train import Run, Training
 from ssread.train.batch_plans import full_plan, large_batches_together
 from ssread.train.cohort import Cohort
@@ -41,14 +41,7 @@ PRODUCTS = {"gcn": 3, "gin": 6, "dgcnn": 3, "diffpool": 6, "sagpool": 3, "gunet"
 LEVELS = {**LAYERS, "dgcnn": 3, "diffpool": 6, "sagpool": 3, "gunet": 3}
 WIDTHS = {"dgcnn": 32}
 
-
-#: Mean nodes and number of graphs of the planted sets that stand in where a dataset is not at hand.
-SIZES = {"NCI1": (30, 4110), "MUTAG": (18, 188), "IMDB-BINARY": (20, 1000), "PROTEINS": (39, 1113), "DD": (284, 1178)}
-
-
-def dataset(name: str) -> GraphSet:
-    """A dataset, or planted graphs of its size."""
-    return find_dataset(name, *SIZES[name])
+NAMES = [row.name for row in TABLE_1]
 
 
 def model(arch: str, readout: str = "ssread", positions: int = 8) -> dict:
@@ -135,14 +128,13 @@ def floor_ms(arch: str, nodes: int, features: int, readout: str, ceiling: tuple[
     return 1e3 * moved / ceiling[0], 1e3 * products / ceiling[1]
 
 
-def steps(names: list[str], archs: list[str], ceiling: tuple[float, float]) -> Table:
+def steps(sets: list[GraphSet], archs: list[str], ceiling: tuple[float, float]) -> Table:
     """A step of 50 models by architecture, readout and dataset."""
     table = Table(title="One step of 50 models (batch 128, d = 128, K = 8)")
     for column in ("dataset", "classifier", "readout", "ms", "floor", "products", "over floor", "GB/s", "over GRead",
                    "ns / edge", "padding", "GB held", "over plain loop"):  # fmt: skip
         table.add_column(column, justify="left" if column in ("dataset", "classifier", "readout") else "right")
-    for name in names:
-        graphs = dataset(name)
+    for graphs in sets:
         plain = 0.0
         for arch in archs:
             times = {}
@@ -156,7 +148,7 @@ def steps(names: list[str], archs: list[str], ceiling: tuple[float, float]) -> T
                     plain = 50 * plain_step_ms(graphs)
                 ratio = f"{plain / times[readout]:.0f}x" if arch == "gcn" and readout == "ssread" else ""
                 table.add_row(
-                    name, arch, readout, f"{times[readout]:.2f}", f"{moved:.2f}", f"{products:.2f}",
+                    graphs.name, arch, readout, f"{times[readout]:.2f}", f"{moved:.2f}", f"{products:.2f}",
                     f"{times[readout] / moved:.1f}x", f"{moved / times[readout] * ceiling[0] / 1e9:.0f}",
                     f"{times[readout] / times['global']:.3f}", f"{1e6 * times[readout] / cohort.edges():.1f}",
                     f"{1 - cohort.nodes() / cohort.padded_nodes():.0%}",
@@ -254,7 +246,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="the smallest case of each")
     parts = ["rivals", "command", "kernels", "steps", "growth", "cell"]
     parser.add_argument("--parts", nargs="+", default=parts, choices=parts)
-    parser.add_argument("--datasets", nargs="+", default=["NCI1", "MUTAG", "IMDB-BINARY", "PROTEINS"], choices=SIZES)
+    parser.add_argument("--datasets", nargs="+", default=["NCI1", "MUTAG", "IMDB-BINARY", "PROTEINS"], choices=NAMES)
     archs = ["gcn", "gin", "dgcnn", "diffpool", "sagpool", "gunet"]
     parser.add_argument("--archs", nargs="+", default=archs[:2], choices=archs, help="of rivals and steps")
     parser.add_argument("--widths", nargs="+", type=int, default=[128, 300], help="of the rivals")
@@ -272,9 +264,9 @@ def main() -> None:
         if options.quick:
             who = Race(["gcn"], [128], [2], stacks=2, seconds=1.0)
         console.print(f"Against plain processes: about {who.expected_seconds()} s")
-        console.print(race(name, *SIZES[name], who))
+        console.print(race(name, options.quick, who))
     if "command" in options.parts:
-        console.print(command(dataset(options.datasets[0]), 3 if options.quick else 40))
+        console.print(command(dataset(options.datasets[0], options.quick), 3 if options.quick else 40))
     if set(options.parts) & {"kernels", "steps", "growth", "cell"}:
         this_process(options, console)
     console.print(f"{time.perf_counter() - began:.0f} s in all")
@@ -286,15 +278,16 @@ def this_process(options: argparse.Namespace, console: Console) -> None:
     console.print(
         f"{GPURunner()!r}: copies {ceiling[0] / 1e12:.2f} TB/s, float32 products {ceiling[1] / 1e12:.0f} TFLOP/s"
     )
+    sets = [dataset(name, options.quick) for name in options.datasets]
     if "kernels" in options.parts:
         console.print(kernels(ceiling))
     if "steps" in options.parts:
-        console.print(steps(options.datasets, options.archs[:1] if options.quick else options.archs, ceiling))
+        console.print(steps(sets, options.archs[:1] if options.quick else options.archs, ceiling))
     if "growth" in options.parts:
-        console.print(growth(dataset(options.datasets[0]), [1, 50] if options.quick else [1, 5, 10, 25, 50, 100]))
+        console.print(growth(sets[0], [1, 50] if options.quick else [1, 5, 10, 25, 50, 100]))
     if "cell" in options.parts:
-        for name in options.datasets[:1] if options.quick else options.datasets:
-            table, same = cell(dataset(name), 1 if options.quick else 5)
+        for graphs in sets[:1] if options.quick else sets:
+            table, same = cell(graphs, 1 if options.quick else 5)
             console.print(table)
             console.print(f"bitwise the same twice: {'yes' if same else 'NO'}")
 

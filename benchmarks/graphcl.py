@@ -242,11 +242,11 @@ def main() -> None:
     parser.add_argument("--encoders", type=int, default=50, help="of the cohort on a GPU")
     parser.add_argument("--dataset", default="NCI1")
     options = parser.parse_args()
-    graphs = dataset(options.dataset, 30, 4_000)
+    graphs = dataset(options.dataset, options.quick)
     graphs = graphs[:512] if options.quick else graphs
     cuda = options.device == "cuda"
     machine = torch.cuda.get_device_name() if cuda else f"{os.cpu_count()} cores"
-    table = Table(title=f"GraphCL, {options.dataset}, {len(graphs)} graphs, torch {torch.__version__}, {machine}")
+    table = Table(title=f"GraphCL, {graphs.name}, {len(graphs)} graphs, torch {torch.__version__}, {machine}")
     before = f"{options.encoders} one after another" if cuda else "plain loop"
     for column in ("what", f"{before}: s per epoch", "ours: s per epoch", "ratio"):
         table.add_column(column, justify="left" if column == "what" else "right")

@@ -18,6 +18,7 @@ the first run into an environment of its own, ``runs/chemprop``.
 
 import argparse
 import dataclasses
+import os
 import resource
 import time
 from collections.abc import Sequence
@@ -43,7 +44,7 @@ from ssread.evaluate.trainer import Trainer
 from ssread.metrics import METRICS, evaluate
 from ssread.train.runs import Run, RunResult
 
-FOLDER = Path(__file__).parents[2] / "shared" / "molecules"
+FOLDER = Path(os.environ.get("SSREAD_MOLECULES") or Path(__file__).parents[2] / "shared" / "molecules")
 EXAMPLE = Path(__file__).parents[1] / "docs" / "examples" / "mutag.csv"
 LABELS: dict[str, str] = {
     "tox21": "NR-AR,NR-AR-LBD,NR-AhR,NR-Aromatase,NR-ER,NR-ER-LBD,NR-PPAR-gamma,SR-ARE,SR-ATAD5,SR-HSE,SR-MMP,SR-p53",
@@ -76,14 +77,20 @@ class Splits:
         return cls(graphs, f"stored {split}", folds_of(graphs, f"stored {split}", len(columns), 0))
 
 
-def molecules(name: str, limit: int | None) -> GraphSet:
-    """A dataset of the folder without rows that cannot be used; the example of the documentation if it is missing."""
+def molecules(name: str, limit: int | None, quick: bool) -> GraphSet:
+    """A dataset of the folder without rows that cannot be used.
+
+    A quick run only shows that a benchmark runs: the example of the documentation then stands in for a missing file.
+    """
     from ssread.data.molecules import read_molecules
 
     path, label = FOLDER / f"{name}.csv", LABELS[name]
     if not path.is_file():
+        if not quick:
+            where = "put it there, or set SSREAD_MOLECULES to the folder that has it"
+            raise SystemExit(f"Error: {path} is missing: {where} ({name} of MoleculeNet, with a column smiles).")
+        print(f"{path} is missing: {EXAMPLE.name} stands in for it.")
         path, label = EXAMPLE, "mutagenic"
-        print(f"{name} is not at hand: {path.name} stands in for it.")
     graphs = read_molecules(path, label=label, on_error="skip")
     if limit is None:
         return graphs
@@ -109,7 +116,7 @@ def read(name: str, options: argparse.Namespace) -> GraphSet:
     """A set with the parts of all splits."""
     if options.sets:
         return GraphSet.load(options.sets / f"{name}.safetensors")
-    graphs = molecules(name, options.limit)
+    graphs = molecules(name, options.limit, options.quick)
     for split in options.splits.split(","):
         graphs = with_parts(graphs, split, options.seeds)
     return graphs
@@ -260,7 +267,7 @@ def main() -> None:
     for name in options.datasets.split(","):
         graphs = read(name, options)
         for split in options.splits.split(","):
-            measure(name, split, Splits.of(graphs, split), options, figures)
+            measure(graphs.name if options.quick else name, split, Splits.of(graphs, split), options, figures)
     print(figures.table())
 
 

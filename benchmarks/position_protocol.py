@@ -36,7 +36,7 @@ def trained(options: argparse.Namespace, folder: Path) -> pd.DataFrame:
     path = folder / f"{options.dataset.lower()}.csv"
     if path.is_file():
         return read_trainings([path])
-    graphs = dataset(options.dataset, 20, 200)
+    graphs = dataset(options.dataset, options.quick)
     model = {"name": "gcn", "aggr": "sum", "dropout": options.dropout, **FAIR.model, "gamma": 0.01}
     model |= {"readout": "ssread", "num_positions": options.positions, "position_hops": options.hops}
     runs = [Run(model, seed, fold, 10) for seed in range(options.seeds) for fold in range(10)]

@@ -51,7 +51,7 @@ def main() -> None:
     if options.quick:
         options.limit, options.epochs, options.seeds = 120, 2, 1
     for name in options.datasets.split(","):
-        graphs = molecules(name, options.limit)
+        graphs = molecules(name, options.limit, options.quick)
         metric = METRIC[graphs.task]
         for split in options.splits.split(","):
             splits = Splits.of(with_parts(graphs, split, options.seeds), split)

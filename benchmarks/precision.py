@@ -50,8 +50,8 @@ def main() -> None:
         raise SystemExit("This benchmark needs a GPU that torch can use; there is none here.")
     seeds, epochs = (1, 5) if options.quick else (options.seeds, Training().epochs)
     for name in options.datasets:
-        graphs = dataset(name, 30, 1_000)
-        table = Table("what", "first", "second", "difference", "p", "corrected p", "finding", "s", title=name)
+        graphs = dataset(name, options.quick)
+        table = Table("what", "first", "second", "difference", "p", "corrected p", "finding", "s", title=graphs.name)
         scores, findings = {}, []
         for precision, how in PRECISIONS.items():
             both = [accuracies(graphs, readout, how, seeds, epochs) for readout in READOUTS.values()]

@@ -210,18 +210,18 @@ def main() -> None:
     for column in ("dataset", "plain: s per pass", "ours: s per pass", "ratio", "plain: cell of 150 passes", "ours"):
         table.add_column(column, justify="right")
     for name in options.datasets:
-        graphs = dataset(name, 30, 4_000)
+        graphs = dataset(name, options.quick)
         epochs = 1 if options.quick else (8 if len(graphs) > 1000 else 60)
         runs = (CELL if cuda else 4) if not options.quick else 2
         plain, ours = cell(graphs, runs, epochs, 1 if options.quick else 3, options.device)
         minutes = [f"{150 * CELL * seconds / 60:.1f} min" for seconds in (plain, ours)]
-        table.add_row(name, f"{plain:.3f}", f"{ours:.4f}", f"{plain / ours:.1f}x", *minutes)
+        table.add_row(graphs.name, f"{plain:.3f}", f"{ours:.4f}", f"{plain / ours:.1f}x", *minutes)
     console.print(table)
     if not cuda:
         threads = torch.get_num_threads()
         torch.set_num_threads(1)
         for name in options.datasets:
-            step, products = over_matrix_products(dataset(name, 30, 4_000), 5 if options.quick else 30)
+            step, products = over_matrix_products(dataset(name, options.quick), 5 if options.quick else 30)
             both = f"a step takes {step:.1f} ms, its matrix products alone {products:.1f} ms"
             console.print(f"{name}: {both}: {step / products:.1f}x")
         torch.set_num_threads(threads)

@@ -29,7 +29,6 @@ from ssread.data.graphset import GraphSet
 from ssread.data.splits import stratified_folds
 from ssread.evaluate.metrics import score
 from ssread.evaluate.runners import make_runner
-from ssread.published.datasets import TABLE_1
 from ssread.train.recipes import RECIPES
 from ssread.train.runs import Run, RunResult, Training
 
@@ -183,10 +182,9 @@ def main() -> None:
             print(path.stem)
             show(pd.read_csv(path))
         return
-    sizes = {row.name: (round(row.mean_nodes), row.graphs) for row in TABLE_1}
     archs, aggrs = options.arch.split(","), options.aggr.split(",")
     for name in options.datasets.split(","):
-        graphs, kept = dataset(name, *sizes.get(name, (20, 200))), Kept(None if options.quick else options.out, name)
+        graphs, kept = dataset(name, options.quick), Kept(None if options.quick else options.out, name)
         cells = [
             Cell(variant, readout, arch, aggr)
             for variant, readout, arch, aggr in itertools.product(VARIANTS, READOUTS, archs, aggrs)
@@ -194,7 +192,7 @@ def main() -> None:
         ]
         train_missing(graphs, cells, kept, options)
         for arch, aggr in itertools.product(archs, aggrs):
-            print(f"{name}-{arch}-{aggr}")
+            print(f"{graphs.name}-{arch}-{aggr}")
             show(kept.table(arch, aggr))
 
 

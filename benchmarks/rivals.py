@@ -38,14 +38,14 @@ class Race:
         return int(30 + len(self.widths) * ((self.seconds + 5) * rivals + (self.seconds + 12) * 2 * len(self.archs)))
 
 
-def race(name: str, mean_nodes: int, num_graphs: int, who: Race) -> Table:
+def race(name: str, quick: bool, who: Race) -> Table:
     """Passes per second of all processes together: ours by either readout, and what plain processes do with a sum."""
     title = f"{name}: passes of trainings per second, all processes together; {who.stacks} stacks of ours"
     table = Table("ours / best rival", "classifier", "width", "ours, GRead", "ours, SSRead", "models", title=title)
     for kind in ("loader", "resident", "single"):
         for count in who.processes:
             table.add_column(f"{count} x {kind}", justify="right")
-    with crew(max(*who.processes, who.stacks), name, mean_nodes, num_graphs) as together:
+    with crew(max(*who.processes, who.stacks), name, quick) as together:
         for arch in who.archs:
             for width in who.widths:
                 plain = {"arch": arch, "width": width}

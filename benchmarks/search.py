@@ -97,7 +97,7 @@ def main() -> None:
             graphs = read_molecules(EXAMPLE, label="mutagenic")
             graphs = graphs[sorted(random.Random(0).sample(range(len(graphs)), min(options.limit, len(graphs))))]
         else:
-            graphs = molecules(name, options.limit)
+            graphs = molecules(name, options.limit, options.quick)
         gains = []
         for seed in range(options.seeds):
             judge, found = Judge(graphs, seed, options.epochs), {}

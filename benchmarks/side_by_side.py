@@ -158,7 +158,7 @@ class Crew:
 
 
 @contextmanager
-def crew(count: int, name: str, mean_nodes: int, num_graphs: int) -> Iterator[Crew]:
+def crew(count: int, name: str, quick: bool) -> Iterator[Crew]:
     """Starts processes that have loaded a dataset; ends them at the end."""
     service = multi_process_service()
     if not service.running:
@@ -168,7 +168,7 @@ def crew(count: int, name: str, mean_nodes: int, num_graphs: int) -> Iterator[Cr
     try:
         for number in range(count):
             ours, theirs = start.Pipe()
-            arguments = (theirs, number, service.environment, name, mean_nodes, num_graphs)
+            arguments = (theirs, number, service.environment, name, quick)
             processes.append(start.Process(target=_serve, args=arguments, daemon=True))
             pipes.append(ours)
             processes[-1].start()

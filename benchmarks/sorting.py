@@ -42,7 +42,7 @@ def main() -> None:
     chosen = [name for name in variants if options.only is None or any(part in name for part in options.only)]
     if not chosen:
         parser.error(f"no variant has that in its name; there are {'; '.join(variants)}")
-    graphs = dataset("MUTAG" if options.quick else options.dataset, 284, 1_000)
+    graphs = dataset("MUTAG" if options.quick else options.dataset, options.quick)
     folds, training = (2, Training(epochs=1)) if options.quick else (options.folds, Training())
     table = Table("variant", "validation", "standard error", title=f"{graphs.name}, {folds} folds")
     for name in chosen:

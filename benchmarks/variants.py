@@ -168,7 +168,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", metavar="NAME", help="parts of the names of variants")
     parser.add_argument("--quick", action="store_true", help="one fold of a part of the dataset, few passes")
     options = parser.parse_args()
-    graphs = dataset(options.dataset, 30, 4_000)
+    graphs = dataset(options.dataset, options.quick)
     if options.quick:
         graphs, options.folds, options.passes = graphs[::20], 1, 2 * (LAST + 1)
     chosen = [v for v in VARIANTS if options.only is None or any(part in v.name for part in options.only)]

@@ -63,7 +63,9 @@ def test_the_table_of_the_documentation_is_that_of_the_figures(tmp_path):
 
 def test_sets_are_saved_for_a_machine_without_rdkit_and_nothing_is_trained_twice(tmp_path, monkeypatch, capsys):
     pytest.importorskip("rdkit")
-    monkeypatch.setattr(molecules, "FOLDER", tmp_path)  # the example of the documentation stands in
+    example = pd.read_csv(molecules.EXAMPLE).rename(columns={"mutagenic": "CT_TOX"})
+    example.assign(FDA_APPROVED=example.CT_TOX).to_csv(tmp_path / "clintox.csv", index=False)
+    monkeypatch.setattr(molecules, "FOLDER", tmp_path)
     sets, found = str(tmp_path / "sets"), str(tmp_path / "found")
 
     def run(*options):
@@ -73,7 +75,8 @@ def test_sets_are_saved_for_a_machine_without_rdkit_and_nothing_is_trained_twice
 
     few = ["--limit", "80", "--seeds", "2", "--splits", "random"]
     run("--save", sets, *few)
-    drawn = molecules.Splits.of(molecules.with_parts(molecules.molecules("clintox", 80), "random", 2), "random")
+    clintox = molecules.molecules("clintox", 80, quick=False)
+    drawn = molecules.Splits.of(molecules.with_parts(clintox, "random", 2), "random")
     monkeypatch.setitem(sys.modules, "rdkit", None)
     saved = molecules.Splits.of(molecules.GraphSet.load(Path(sets) / "clintox.safetensors"), "random")
     assert saved.graphs.graph_attr is not None
@@ -95,7 +98,7 @@ def test_sets_are_saved_for_a_machine_without_rdkit_and_nothing_is_trained_twice
 
 def test_splits_trained_together_are_what_they_are_alone():
     pytest.importorskip("rdkit")
-    graphs = molecules.molecules("esol", 60)
+    graphs = molecules.molecules("esol", 60, quick=True)
     splits = molecules.Splits.of(molecules.with_parts(graphs, "random", 2), "random")
     options = molecules.argparse.Namespace(
         graph_features=None, epochs=1, candidates=2, members=2, results=None, device="cpu", workers=1
