@@ -191,7 +191,7 @@ def _read_parquet(path: Path, columns: Columns, size: int | None) -> Iterator[Bl
             needed = None if columns.all else wanted
             whole = size is None or not file.metadata.num_rows  # no rows are one block without rows, as elsewhere
             tables = [file.read(needed)] if whole else file.iter_batches(size, columns=needed)
-            for table in tables:
+            for table in _complete(path, tables, file.metadata.num_rows):
                 cells = {name: table.column(name).to_pylist() for name in wanted}
                 smiles = cells[columns.smiles]
                 yield Block(
@@ -211,6 +211,23 @@ def _read_parquet(path: Path, columns: Columns, size: int | None) -> Iterator[Bl
             raise InputError(f"{path} cannot be read: there is no such file.") from None
         reason = str(error).split("\n")[0][:200]
         raise InputError(f"{path} cannot be read as a Parquet file: {reason}") from None
+
+
+def _complete(path: Path, tables: Iterable[Any], rows: int) -> Iterator[Any]:
+    """Yields the tables of a file that has so many rows; raises an error in place of the last one if some are missing.
+
+    Where a page is damaged, pyarrow may return fewer rows than the file has, without an error.
+    """
+    found, last = 0, None
+    for table in tables:
+        if last is not None:
+            yield last
+        last = table
+        found += len(table)
+    if found != rows:
+        raise InputError(f"{path} is damaged: it should have {rows} rows, but {found} can be read; copy it again.")
+    if last is not None:
+        yield last
 
 
 def table_blocks(table: Any, columns: Columns, size: int | None = None) -> Iterator[Block]:

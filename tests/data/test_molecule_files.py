@@ -7,6 +7,8 @@ import tempfile
 from pathlib import Path
 
 import pandas
+import pyarrow
+import pyarrow.parquet
 import pytest
 import torch
 from hypothesis import given, settings
@@ -247,6 +249,24 @@ def test_a_table_without_rows_is_one_block_without_rows(tmp_path: Path, size: in
     for ending in ("csv", "parquet"):
         (block,) = read_blocks(tmp_path / f"m.{ending}", Columns("smiles", None, None, hydrogens=False, all=True), size)
         assert (len(block), block.inputs.column_names) == (0, ["smiles"])
+
+
+@pytest.mark.parametrize("size", [None, 4, 100])
+def test_a_damaged_parquet_file_loses_no_row_silently(tmp_path: Path, size: int | None) -> None:
+    """For some damaged bytes pyarrow returns fewer rows than the file has, without an error."""
+    path, columns, refused = tmp_path / "m.parquet", Columns("smiles", None, None, hydrogens=False), 0
+    pyarrow.parquet.write_table(pyarrow.table({"smiles": ["C" * length for length in range(1, 16)]}), path)
+    content = path.read_bytes()
+    for place in range(len(content)):
+        path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+        try:
+            first, *others = read_blocks(path, columns, size)
+        except InputError as error:
+            refused += f"{path} is damaged: it should have 15 rows, but " in str(error)
+        else:
+            assert len(first) + sum(map(len, others)) == 15, place
+            assert len(first) == min(size or 15, 15), place
+    assert refused
 
 
 @pytest.mark.parametrize("name", ["none.csv", "none.parquet", "none.sdf", "none.smi"])
