@@ -22,7 +22,7 @@ which is made from the code by `python docs/cli.py`.
 def reference() -> str:
     """The whole page."""
     command: Any = typer.main.get_command(app)
-    parts = [HEADER]
+    parts = [HEADER, "Before any command:\n", table([], options_of(command)), ""]
     for name in sorted(command.commands):
         parts.append(describe(name, command.commands[name]))
     return "\n".join(parts)
@@ -31,7 +31,7 @@ def reference() -> str:
 def describe(name: str, command: Any) -> str:
     """The section of one command."""
     arguments = [p for p in command.params if p.param_type_name == "argument"]
-    options = [p for p in command.params if p.param_type_name == "option" and p.name != "help"]
+    options = options_of(command)
     usage = " ".join(
         ["ssread", name]
         + [metavar(p) if p.required else f"[{metavar(p)}]" for p in arguments]
@@ -40,11 +40,21 @@ def describe(name: str, command: Any) -> str:
     )
     lines = [f"## ssread {name}", "", f"`{usage}`", "", text(command.help), ""]
     if arguments or options:
-        lines += ["| | |", "|---|---|"]
-        lines += [f"| `{metavar(p)}` | {cell(p)} |" for p in arguments]
-        lines += [f"| {', '.join(f'`{opt}`' for opt in p.opts)} | {cell(p)} |" for p in options]
-        lines.append("")
+        lines += [table(arguments, options), ""]
     return "\n".join(lines)
+
+
+def options_of(command: Any) -> list[Any]:
+    """The options of a command, without those that every program has."""
+    ours = [p for p in command.params if p.param_type_name == "option"]
+    return [p for p in ours if p.name not in ("help", "install_completion", "show_completion")]
+
+
+def table(arguments: list[Any], options: list[Any]) -> str:
+    """A row for every parameter: how it is written, and what it means."""
+    rows = [f"| `{metavar(p)}` | {cell(p)} |" for p in arguments]
+    rows += [f"| {', '.join(f'`{opt}`' for opt in [*p.opts, *p.secondary_opts])} | {cell(p)} |" for p in options]
+    return "\n".join(["| | |", "|---|---|", *rows])
 
 
 def metavar(parameter: Any) -> str:

@@ -14,7 +14,7 @@ sys.path.insert(0, str(ROOT))
 from ssread.common.versions import VERSION  # noqa: E402
 
 project, author, release = "ssread", "The ssread authors", VERSION
-project_copyright = "The ssread authors. MIT license"
+project_copyright = "The ssread authors. MIT license; the structure editor of ssread serve: BSD"
 extensions = [
     "myst_nb",
     "sphinx.ext.autodoc",

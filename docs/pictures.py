@@ -1,10 +1,10 @@
-"""Makes the pictures of positions, of the page and of a served model, in a real browser (Playwright and Chromium).
+"""Makes the pictures of positions, of the pages and of a served model, in a real browser (Playwright and Chromium).
 
-    python docs/pictures.py [FOLDER] [MODEL]
+    python docs/pictures.py [FOLDER] [MODEL] [PAGE]
 
 Trains three GCNs with SSRead (sum, K = 4 from the structure within one hop, seed 0) on the MUTAG molecules in
 docs/examples/mutag.csv, or takes a model that `ssread train` wrote from them. Nobody tells it what a position is, and
-names are chosen by a test.
+names are chosen by a test. The verdict is that of `make run`, or of the page of another comparison.
 """
 
 import shutil
@@ -18,6 +18,7 @@ from pathlib import Path
 from playwright.sync_api import Page, sync_playwright
 
 from ssread.apply import TrainedModel, train
+from ssread.commands.compare import compare_dataset
 from ssread.explain import describe_positions
 from ssread.report import drawing_assets, explain_graphs, write_page
 from ssread.report.page import script_json
@@ -43,7 +44,7 @@ cards.forEach((card, k) => document.getElementById("key").append(
 </script>"""
 
 
-def main(images: Path, folder: Path | None = None) -> None:
+def main(images: Path, folder: Path | None = None, verdict: Path | None = None) -> None:
     """Trains if need be, draws, writes the files."""
     with tempfile.TemporaryDirectory() as temporary:
         place = Path(temporary)
@@ -51,6 +52,9 @@ def main(images: Path, folder: Path | None = None) -> None:
             folder = place / "mutagenic"
             options = {"label": "mutagenic", "quick": True, "ensemble": 3, "seed": 0}
             train(DATA, folder, describe=describe_positions, **options)
+        if verdict is None:
+            compare_dataset("MUTAG", {"seeds": 1, "positions": 4, "dropout": 0}, out=place)
+            verdict = place / "compare-MUTAG-report.html"
         model = TrainedModel.load(folder)
         graphs = model.read(DATA, label="mutagenic", id="name")
         explained = explain_graphs(model, graphs, trained_on=True, what="mutagenic")
@@ -64,6 +68,9 @@ def main(images: Path, folder: Path | None = None) -> None:
             opened = browser.new_page(viewport={"width": 1100, "height": 100})
             opened.goto(plate.as_uri())
             save(opened, images / "positions.png", full_page=True)
+            opened = browser.new_page(viewport={"width": 1200, "height": 860})
+            opened.goto(verdict.as_uri())
+            save(opened, images / "report-verdict.png")
             opened = browser.new_page(viewport={"width": 1180, "height": 900})
             opened.goto(page.as_uri())
             opened.evaluate("document.getElementById('positions').scrollIntoView({ behavior: 'instant' })")

@@ -1,5 +1,6 @@
 """Every code block and every command of the README and of the documentation runs."""
 
+import importlib
 import re
 import shlex
 import shutil
@@ -11,6 +12,7 @@ import pandas as pd
 import pytest
 import torch
 from helpers import processes
+from helpers.pages import written
 from typer.testing import CliRunner
 
 from ssread.cli import app
@@ -143,8 +145,8 @@ def test_the_tutorial_shows_what_its_commands_give(tmp_path):
 @pytest.mark.slow
 def test_the_pictures_of_the_readme_can_be_made_again(tmp_path, trained):
     pytest.importorskip("playwright")
-    run("docs/pictures.py", tmp_path, trained(str(EXAMPLE)), folder=tmp_path)
-    for name in ("positions", "report-positions", "report-graph", "serve"):
+    run("docs/pictures.py", tmp_path, trained(str(EXAMPLE)), written(tmp_path), folder=tmp_path)
+    for name in ("positions", "report-verdict", "report-positions", "report-graph", "serve"):
         assert (tmp_path / f"{name}.png").read_bytes()[1:4] == b"PNG"
 
 
@@ -173,6 +175,18 @@ def test_the_first_pages_have_the_figures_of_the_results_page():
     assert f"{float(nci1[0]):.1f} % on NCI1 with either readout" in readme
     assert f"{float(nci1[1]):.1f} % on NCI1 with either readout" in readme
     assert f"is {nci1[2]}. So use SSRead" in readme
+
+
+def test_the_reference_has_what_the_packages_offer():
+    """Every function and class, which pages and notebooks import from there."""
+    pytest.importorskip("rdkit")
+    reference = "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs" / "api").glob("*.rst"))
+    modules = map(importlib.import_module, re.findall(r"automodule:: (\S+)", reference))
+    described = {name for module in modules for name in getattr(module, "__all__", dir(module))}
+    for name in ("", ".apply", ".baselines", ".data", ".draw", ".evaluate", ".explain", ".models", ".report", ".train"):
+        package = importlib.import_module(f"ssread{name}")
+        offered = {one for one in package.__all__ if callable(getattr(package, one))}
+        assert offered <= described, package.__name__
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

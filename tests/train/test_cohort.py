@@ -5,6 +5,7 @@ import torch
 from helpers.planted_runs import SHORT, assert_same, cohort_of, runs
 
 from ssread.data import GraphSet, load
+from ssread.models.architectures import ARCHITECTURES
 from ssread.train import Run, cohort, train
 from ssread.train.batch_plans import full_plan, large_batches_together
 from ssread.train.cohort import Cohort
@@ -17,7 +18,7 @@ def graphs() -> GraphSet:
 
 
 @pytest.mark.usefixtures("double")
-@pytest.mark.parametrize("name", ["gcn", "gin", "dgcnn", "diffpool", "sagpool", "gunet", "structure_blind"])
+@pytest.mark.parametrize("name", ARCHITECTURES)
 @pytest.mark.parametrize("readout", ["ssread", "global"])
 def test_a_run_in_a_cohort_equals_the_run_alone(graphs, name, readout, device, monkeypatch):
     """Curves, choice of epoch and test probabilities, with runs that stop at different epochs."""
