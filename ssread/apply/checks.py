@@ -2,10 +2,12 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 from ssread.apply.model_folder import read_config
 from ssread.apply.search import ARCHITECTURES, Budget
 from ssread.common.files import refuse_existing
+from ssread.data.skipped import skipped_path
 from ssread.data.split_names import RANDOM, check_split
 from ssread.errors import InputError
 from ssread.evaluate.experiment import Experiment
@@ -18,6 +20,7 @@ __all__ = [
     "FORMATS",
     "TABLES",
     "VECTORS",
+    "check_apart",
     "check_coverage",
     "check_ending",
     "check_training",
@@ -72,6 +75,7 @@ def check_training(
 
 def check_use(
     model: Path,
+    data: str,
     out: Path,
     endings: tuple[str, ...],
     workers: int | None,
@@ -80,8 +84,19 @@ def check_use(
 ) -> None:
     """Raises an ``InputError`` unless a folder holds a model and its results can be written to a file of this name."""
     check_ending(out, endings)
+    check_apart(data, out)
     check_placement(device, workers)
     check_coverage(coverage, calibrated=read_config(model).get("calibration") is not None)
+
+
+def check_apart(data: Any, out: str | os.PathLike[str]) -> None:
+    """Raises an ``InputError`` if ``out``, or the list of rows that is written beside it, is the file of the data."""
+    if not isinstance(data, str | os.PathLike):
+        return
+    source = os.path.expanduser(data)
+    for path in (Path(out), skipped_path(Path(out))):
+        if os.path.isfile(source) and os.path.isfile(path) and os.path.samefile(source, path):
+            raise InputError(f"{path} has the data: choose another name than {out}, which would replace them.")
 
 
 def check_coverage(coverage: float | None, calibrated: bool) -> None:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow
 import torch
 
-from ssread.apply.checks import VECTORS, check_ending
+from ssread.apply.checks import VECTORS, check_apart, check_ending
 from ssread.apply.chunks import Rows
 from ssread.apply.output_tables import Part, RowsCallback, Written, table_of, with_progress, write_parts
 from ssread.apply.streaming import Model, stream
@@ -75,11 +75,13 @@ def embed(
             vectors alone) to write instead of returning an array; written all or nothing. Unusable rows are listed in
             ``NAME.skipped.csv`` beside it.
     """
+    if out is not None:
+        check_ending(Path(out), VECTORS)
+        check_apart(data, out)
     parts = with_progress(stream(model, data, embedding_table, workers, on_error, device=device, **options), progress)
     if out is None:
         return np.concatenate([_matrix(part.table) for part in parts])
     path = Path(out)
-    check_ending(path, VECTORS)
     return _write_npy(parts, path) if path.suffix.lower() == ".npy" else write_parts(parts, path)
 
 

@@ -9,7 +9,7 @@ from typing import Any, overload
 import pandas as pd
 import pyarrow
 
-from ssread.apply.checks import check_coverage
+from ssread.apply.checks import check_apart, check_coverage, check_ending
 from ssread.apply.chunks import Rows
 from ssread.apply.contribution_columns import contribution_columns
 from ssread.apply.output_tables import OUTSIDE, RowsCallback, Written, table_of, with_progress, write_parts
@@ -106,6 +106,9 @@ def predict(
             raises an error.
         options: Where to find things in the data: ``smiles`` and ``id`` columns of a file.
     """
+    if out is not None:
+        check_ending(Path(out))
+        check_apart(data, out)
     if coverage is not None:
         model = as_model(model)
         check_coverage(coverage, calibrated=model.calibration is not None)

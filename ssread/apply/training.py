@@ -12,7 +12,7 @@ import torch
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from ssread.apply.checks import check_training
+from ssread.apply.checks import check_apart, check_training
 from ssread.apply.features import Features
 from ssread.apply.final_training import HELD_OUT, hold_out, train_members
 from ssread.apply.fold_calibration import calibration_of
@@ -134,6 +134,7 @@ def train(
         device=device,
         workers=workers,
     )
+    check_apart(data, out)
     out, console = Path(out), console or Console(stderr=True)
     if quick:
         arch, readout = arch or "gcn", readout or "ssread"

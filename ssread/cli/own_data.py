@@ -198,7 +198,7 @@ def predict(
         more: dict[str, Any] = {"coverage": coverage, "contributions": contributions, "top": top, "by": by}
         _screen("predict", model, data, out, smiles, id, strict, device, workers, on, **more)
         return
-    check_use(model, out, TABLES, workers, coverage, device)
+    check_use(model, data, out, TABLES, workers, coverage, device)
     options = _given(smiles=smiles, id=id, on_error=on_error(strict))
     with _rows("predicted") as progress:
         written = apply.predict(
@@ -243,7 +243,7 @@ def embed(
     if _is_folder(out, on, None):
         _screen("embed", model, data, out, smiles, id, strict, device, workers, on)
         return
-    check_use(model, out, VECTORS, workers, device=device)
+    check_use(model, data, out, VECTORS, workers, device=device)
     with _rows("embedded") as progress:
         options = _given(smiles=smiles, id=id, on_error=on_error(strict))
         written = apply.embed(model, data, out, workers=workers, device=device, progress=progress, **options)

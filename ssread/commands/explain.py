@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ssread.apply.checks import check_apart
 from ssread.apply.graph_inputs import options_of
 from ssread.apply.reading_notes import skipped_note
 from ssread.apply.trained_model import TrainedModel
@@ -50,7 +51,7 @@ def explain_data(
     """
     for path in (out, figures):
         if path is not None:
-            check_name(Path(path))
+            check_apart(data, check_name(Path(path)))
     with one_thread():  # the same files whenever they are made
         return _explain(model, data, out, figures, on_error, options)
 

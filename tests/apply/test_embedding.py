@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from helpers.small_models import AROMATIC, SMILES, for_task, untrained
+from helpers.small_models import AROMATIC, SMILES, for_task, untrained, write_assay
 
-from ssread.apply import chunks, embed
+from ssread.apply import chunks, embed, predict
 from ssread.errors import InputError
 
 
@@ -40,6 +40,15 @@ def test_files_hold_a_row_for_every_row(tmp_path, monkeypatch, ending):
     assert np.isnan(found[7]).all()
     np.testing.assert_allclose(np.delete(found, 7, axis=0), embed(model, SMILES[:9]), atol=1e-5)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([out.name, "vectors.skipped.csv"])
+
+
+@pytest.mark.parametrize("use", [embed, predict])
+def test_the_data_are_not_replaced(use, tmp_path):
+    path = write_assay(tmp_path / "new.csv")
+    before = path.read_bytes()
+    with pytest.raises(InputError, match="which would replace them"):
+        use(untrained(for_task("classification", 4)), path, path)
+    assert path.read_bytes() == before
 
 
 def test_another_ending_gets_a_sentence(tmp_path):

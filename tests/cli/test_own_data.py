@@ -149,6 +149,25 @@ def test_wrong_input_gives_a_sentence_and_nothing_else(words, sentence, tmp_path
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("verb", ["predict", "embed", "explain", "train"])
+def test_no_output_replaces_the_file_that_is_read(verb, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    untrained(for_task("classification", 12)).save(tmp_path / "model")
+    words = ("train",) if verb == "train" else (verb, "model")
+    write_assay(tmp_path / "new.csv").rename("new.skipped.csv")
+    (tmp_path / "link.csv").symlink_to("new.skipped.csv")
+    before = (tmp_path / "new.skipped.csv").read_bytes()
+    beside = "new" if verb == "train" else "new.csv"
+    for data, out in (("new.skipped.csv", beside), ("./new.skipped.csv", "new.skipped.csv"), ("link.csv", "link.csv")):
+        code, output = run(*words, data, "-o", out)
+        assert code == 1
+        assert "which would replace them" in " ".join(output.split()) or (
+            verb == "train" and "exists already" in output
+        )
+    assert (tmp_path / "new.skipped.csv").read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link.csv", "model", "new.skipped.csv"]
+
+
 @pytest.mark.slow
 def test_interrupted_it_says_how_to_go_on(tmp_path, heeding_ctrl_c):
     command = [sys.executable, "-m", "ssread", "train", "planted", "-o", str(tmp_path / "model"), "--workers", "1"]
