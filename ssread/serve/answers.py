@@ -17,8 +17,9 @@ from ssread.explain import consensus, contributions, has_positions, positions
 from ssread.report.graph_records import graph_records, term_names
 from ssread.serve.changes import change_element
 from ssread.serve.jobs import Answer, Edit, File, Kind, Molecule
-from ssread.serve.reading import TooLargeError, read_items, refuse_large
+from ssread.serve.reading import read_items, refuse_large
 from ssread.serve.settings import Limits
+from ssread.serve.tables import TooLargeError
 
 __all__ = ["answer", "explanations"]
 

@@ -8,29 +8,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pyarrow
-import pyarrow.parquet
-
 from ssread.apply.chunks import FilesChunk, MoleculeChunk, Rows
 from ssread.apply.features import Features
 from ssread.data.graph_features import own_columns
-from ssread.data.molecule_files import read_blocks
-from ssread.data.molecule_rows import Block, Columns, split_name
+from ssread.data.molecule_rows import Block, split_name
 from ssread.data.networks import from_networkx
 from ssread.data.sources import ending_of
 from ssread.errors import InputError
 from ssread.serve.jobs import File, Kind, Molecule
 from ssread.serve.settings import Limits
+from ssread.serve.tables import TABLE_ENDINGS, read_table, send_columns
 
-__all__ = ["GRAPH_ENDINGS", "TABLE_ENDINGS", "TooLargeError", "read_items", "refuse_large"]
+__all__ = ["GRAPH_ENDINGS", "read_items", "refuse_large"]
 
-#: The endings of files that a client may send. Compressed ones could hold more than their size says.
-TABLE_ENDINGS = (".csv", ".tsv", ".smi", ".sdf", ".parquet")
 GRAPH_ENDINGS = (".graphml", ".json")
-
-
-class TooLargeError(InputError):
-    """More than the server takes."""
 
 
 def read_items(features: Features, kind: Kind, items: Sequence[Any], limits: Limits) -> Rows:
@@ -53,12 +44,10 @@ def read_items(features: Features, kind: Kind, items: Sequence[Any], limits: Lim
         (path,) = paths
         name = next(item.name for item in items if isinstance(item, File))
         try:
-            block = _table(features, kind, path, limits)
+            block = read_table(features, kind, path, limits)
         except InputError as error:
             raise type(error)(str(error).replace(str(path), name)) from None
-    block = replace(block, path=Path(name))
-    _check_columns(features, block)
-    return MoleculeChunk(block, _options(features)).read(features)
+    return MoleculeChunk(replace(block, path=Path(name)), _options(features)).read(features)
 
 
 def refuse_large(rows: Rows, limits: Limits) -> tuple[Rows, frozenset[int]]:
@@ -82,66 +71,15 @@ def refuse_large(rows: Rows, limits: Limits) -> tuple[Rows, frozenset[int]]:
 def _molecules(features: Features, items: Sequence[Molecule]) -> Rows:
     needed = own_columns(features.sources)
     if needed:
-        raise InputError(f"SMILES alone are not enough for this model: {_send_columns(needed)}")
+        raise InputError(f"SMILES alone are not enough for this model: {send_columns(needed)}")
     ids = [item.id or split_name(item.smiles)[1] or str(item.number) for item in items]
     texts = [item.smiles for item in items]
     block = Block(Path("request"), "molecule", numbers=range(len(items)), smiles=texts, ids=ids)
     return MoleculeChunk(block, _options(features)).read(features)
 
 
-def _table(features: Features, kind: Kind, path: Path, limits: Limits) -> Block:
-    """All rows of a file of molecules, with the columns that the model needs, unless they exceed a limit."""
-    most = limits.most(kind.what)
-    if ending_of(path) == ".parquet":
-        _check_parquet(path, most)
-    columns = Columns(
-        kind.smiles or "smiles",
-        None,
-        kind.id,
-        hydrogens=bool(features.options.get("hydrogens", False)),
-        all=bool(own_columns(features.sources)),
-    )
-    block = next(read_blocks(path, columns, most + 1))
-    if len(block) > most:
-        raise TooLargeError(f"{path} has more than {most} molecules; this server takes no more of them at once.")
-    if not len(block):
-        raise InputError(f"{path} has no molecules.")
-    for number, text in zip(block.numbers, block.smiles, strict=False):  # an .sdf has none
-        if isinstance(text, str) and len(text) > limits.characters:
-            has = f"The SMILES of {block.unit} {number} has {len(text)} characters"
-            raise TooLargeError(f"{has}; this server takes {limits.characters}.")
-    return block
-
-
-def _check_columns(features: Features, block: Block) -> None:
-    """Raises an error where a file lacks columns that the model needs."""
-    found = block.properties if block.inputs is None else block.inputs.column_names
-    missing = [name for name in own_columns(features.sources) if name not in found]
-    if missing:
-        raise InputError(f"{block.path} lacks what this model needs: {_send_columns(missing)}")
-
-
-def _send_columns(names: Sequence[str]) -> str:
-    listed = ", ".join(map(repr, names))
-    many = "s" if len(names) > 1 else ""
-    return f"send a file (.csv, .tsv, .parquet or .sdf) with the column{many} {listed}, which it was trained with."
-
-
 def _options(features: Features) -> dict[str, Any]:
     return {name: value for name, value in features.options.items() if name in ("features", "hydrogens")}
-
-
-def _check_parquet(path: Path, most: int) -> None:
-    """Raises an error for a file that holds far more than its size says."""
-    try:
-        about = pyarrow.parquet.read_metadata(path)
-        size = sum(about.row_group(number).total_byte_size for number in range(about.num_row_groups))
-    except (pyarrow.ArrowException, OSError, ValueError) as error:
-        raise InputError(f"{path} cannot be read as a Parquet file: {str(error)[:200]}") from None
-    if about.num_rows > most:
-        raise TooLargeError(f"{path} has {about.num_rows} rows; this server takes {most} at once.")
-    if size > 100_000_000:
-        raise TooLargeError(f"{path} has {size} bytes of data once it is unpacked, which is too much for this server.")
 
 
 @contextmanager

@@ -45,7 +45,7 @@ def work(pipe: Connection, folders: Mapping[str, Path], limits: Limits, parent: 
 
 def _answered(models: Mapping[str, Any], kind: Kind, items: Any, limits: Limits) -> Answer | Refusal:
     from ssread.serve.answers import answer
-    from ssread.serve.reading import TooLargeError
+    from ssread.serve.tables import TooLargeError
 
     try:
         return answer(models[kind.model], kind, items, limits)
