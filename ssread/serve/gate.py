@@ -5,7 +5,7 @@ import hmac
 import json
 import time
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from ssread.serve.metrics import Metrics
 from ssread.serve.settings import Limits, is_loopback
@@ -74,10 +74,10 @@ class Gate:
         """Why a request may not ask this, with the status; None where it may."""
         headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
         host = headers.get(b"host", "")
-        if self.token is None and not is_loopback(urlsplit(f"//{host}").hostname or ""):
+        if self.token is None and not is_loopback(_parts(f"//{host}").hostname or ""):
             return 403, "This server answers only to this machine: open it as http://127.0.0.1 or localhost."
         origin = headers.get(b"origin")
-        if origin is not None and urlsplit(origin).netloc != host:
+        if origin is not None and _parts(origin).netloc != host:
             return 403, "Another site asked for this; only the server's own page may."
         path = scope["path"]
         if self.token is None or path in OPEN or path.startswith("/static/"):
@@ -109,6 +109,14 @@ class Gate:
             parts.append(part)
             more = message.get("more_body", False)
         return b"".join(parts), None
+
+
+def _parts(address: str) -> SplitResult:
+    """The parts of an address; of one that is none, no parts."""
+    try:
+        return urlsplit(address)
+    except ValueError:
+        return urlsplit("")
 
 
 def _replayed(body: bytes, receive: Any) -> Any:

@@ -52,11 +52,22 @@ def test_with_a_token_any_name_of_the_machine_will_do():
 
 
 @pytest.mark.parametrize(
-    "origin", ["http://evil.example", "null", "http://127.0.0.1:1", "https://127.0.0.1.evil.example"]
+    "origin", ["http://evil.example", "null", "http://127.0.0.1:1", "https://127.0.0.1.evil.example", "http://[", ""]
 )
 def test_pages_of_others_are_refused(origin):
     assert asked("POST", headers={"Origin": origin}).status_code == 403
     assert asked("POST", headers={"Origin": "http://127.0.0.1"}).status_code == 200
+
+
+@pytest.mark.parametrize("host", ["[", "[foo]", "127.0.0.1]", "[::1", "a@[b", "127.0.0.1:x:y[", "\u2100.example"])
+def test_names_that_are_none_are_refused_with_a_sentence(host):
+    for name in ("Host", "Origin"):
+        headers = {name: (host if name == "Host" else f"http://{host}").encode()}
+        for token in (None, TOKEN):
+            answer = asked(token=token, headers=headers)
+            assert answer.status_code == (401 if token and name == "Host" else 403)
+            assert answer.json()["detail"].endswith(".")
+            assert all(answer.headers[header] == value for header, value in HEADERS.items())
 
 
 def test_a_body_is_taken_up_to_its_limit():
