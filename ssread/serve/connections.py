@@ -1,4 +1,5 @@
-"""Connections to the server: how many may be open, and how long and large the headers of a request may be.
+"""Connections to the server: how many may be open, how long and large the headers of a request may be, and how long
+a client may leave an answer unread.
 
 uvicorn limits neither; what follows the headers is limited in :mod:`ssread.serve.gate`.
 """
@@ -32,6 +33,7 @@ def limited_connections(limits: Limits, base: Any = None) -> type[asyncio.Protoc
         """Waits for the headers of a request from its first byte on; for those of the first from the beginning."""
 
         _timer: asyncio.TimerHandle | None = None
+        _unread: asyncio.TimerHandle | None = None
         _bytes = 0
         _heading = False  # whether the headers of a request have begun; only httptools says so
 
@@ -41,6 +43,7 @@ def limited_connections(limits: Limits, base: Any = None) -> type[asyncio.Protoc
 
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
+            transport.set_write_buffer_limits(high=0)  # so that it tells of everything that a client has not taken
             if len(self.connections) > limits.connections:
                 self._refuse(503, f"{limits.connections} connections are open already: try again in a few seconds.")
             else:
@@ -63,7 +66,33 @@ def limited_connections(limits: Limits, base: Any = None) -> type[asyncio.Protoc
 
         def connection_lost(self, exc: Exception | None) -> None:
             self._stop_waiting()
+            self._stop_watching()
             super().connection_lost(exc)
+
+        def pause_writing(self) -> None:
+            super().pause_writing()
+            self._stop_watching()
+            self._watch(self.transport.get_write_buffer_size())
+
+        def resume_writing(self) -> None:
+            super().resume_writing()
+            self._stop_watching()
+
+        def _watch(self, size: int) -> None:
+            self._unread = self.loop.call_later(limits.seconds, self._end_where_unread, size)
+
+        def _stop_watching(self) -> None:
+            if self._unread is not None:
+                self._unread.cancel()
+            self._unread = None
+
+        def _end_where_unread(self, before: int) -> None:
+            """Ends the connection where the client has taken nothing since."""
+            size = self.transport.get_write_buffer_size()
+            if size < before:
+                self._watch(size)
+            else:
+                self.transport.abort()
 
         def _wait(self) -> None:
             self._timer = self.loop.call_later(limits.seconds, self._too_slow)

@@ -1,5 +1,6 @@
 """``ssread serve``: the application behind uvicorn, until it is asked to end."""
 
+import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +15,9 @@ __all__ = ["serve"]
 
 #: Idle connections are closed after this many seconds.
 KEEP_ALIVE = 20
+
+#: When it is asked to end, clients have this many seconds more than requests may take to get their answers.
+GRACE = 5
 
 
 def serve(
@@ -44,6 +48,7 @@ def serve(
         from ssread.serve.connections import limited_connections
     except ImportError as error:
         raise missing_extra("FastAPI, uvicorn and prometheus-client", "serve", "Serving models") from error
+    limits = limits or Limits()
     failures: list[InputError] = []
 
     class Announcing(uvicorn.Server):
@@ -67,12 +72,13 @@ def serve(
         app,
         host=host,
         port=port,
-        http=limited_connections(limits or Limits()),
+        http=limited_connections(limits),
         log_level="warning",
         access_log=False,
         server_header=False,
         proxy_headers=False,
         timeout_keep_alive=KEEP_ALIVE,
+        timeout_graceful_shutdown=math.ceil(limits.seconds) + GRACE,
     )
     server = Announcing(settings)
     server.run()

@@ -31,7 +31,8 @@ class Limits:
         explained: Of these, how many may be explained at once: each is also drawn.
         atoms: Atoms of a molecule, or nodes of another graph.
         characters: Characters of a SMILES.
-        seconds: The time until a request is answered, and that its headers, and then its body, may take to arrive.
+        seconds: The time until a request is answered, that its headers, and then its body, may take to arrive, and
+            that a client may take nothing of its answer.
         waiting: Molecules that may wait for a worker, of all requests together.
         connections: Connections that may be open at once; a process may usually open 1024 files.
     """

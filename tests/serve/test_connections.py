@@ -6,7 +6,7 @@ import json
 import threading
 import time
 from contextlib import contextmanager
-from socket import create_connection
+from socket import SO_RCVBUF, SOL_SOCKET, create_connection, socket
 
 import httpx
 import pytest
@@ -20,10 +20,15 @@ from ssread.serve.settings import Limits
 
 SECONDS = 0.6
 
+#: More than the system keeps for a client.
+LARGE = 30_000_000
+
 
 async def told(request):
     if "refused" in request.query_params:
         return PlainTextResponse("no", 401)
+    if "large" in request.query_params:
+        return PlainTextResponse("x" * LARGE)
     size = len(await request.body())
     await asyncio.sleep(float(request.query_params.get("seconds", 0)))
     return PlainTextResponse(str(size))
@@ -148,6 +153,35 @@ def test_headers_after_a_body_that_was_answered_early_are_limited(base, late):
         assert connection.recv(10_000).startswith(b"HTTP/1.1 401")
         with pytest.raises(ConnectionError):
             connection.sendall(b"x: %s\r\n" % (b"x" * 1000) * 10_000)
+
+
+@contextmanager
+def asked_for_much(address, kept):
+    """A connection over which a large answer comes, of which the system keeps so much."""
+    with socket() as connection:
+        connection.setsockopt(SOL_SOCKET, SO_RCVBUF, kept)
+        connection.connect(address)
+        connection.settimeout(10)
+        connection.sendall(b"GET /?large HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        yield connection
+
+
+def test_a_client_that_does_not_take_its_answer_is_given_up(base):
+    with running(base, connections=1) as address, asked_for_much(address, 4096):
+        assert httpx.get(f"http://{address[0]}:{address[1]}/").status_code == 503
+        time.sleep(SECONDS + 0.5)
+        assert httpx.get(f"http://{address[0]}:{address[1]}/").status_code == 200
+
+
+def test_a_client_that_takes_its_answer_slowly_gets_all_of_it(base):
+    with running(base) as address, asked_for_much(address, 1_000_000) as connection:
+        got, started = 0, time.monotonic()
+        while got < LARGE:
+            more = connection.recv(1_000_000)
+            assert more, f"{got} bytes came"
+            got += len(more)
+            time.sleep(0.04)
+        assert time.monotonic() - started > SECONDS
 
 
 def test_more_connections_than_the_limit_are_refused_until_others_end(base):

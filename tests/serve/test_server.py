@@ -1,9 +1,14 @@
 """The process that serves: what it says when it starts, and when it cannot."""
 
+import json
 import os
 import shutil
+import signal
+import socket
 import subprocess
 import sys
+import time
+from contextlib import ExitStack
 
 import pytest
 from helpers.serving import ROOT, served
@@ -15,6 +20,21 @@ def test_a_token_that_was_given_is_not_printed(models):
     with served(models[:1], "--host", "0.0.0.0", token="a-token-of-sixteen-signs") as server:
         assert server.said.endswith("/#token=...\n")
         assert server.client.get("/api/models").status_code == 200
+
+
+def test_clients_that_take_no_answer_do_not_keep_it_from_ending(models):
+    body = json.dumps({"smiles": ["CCO"] * 1000}).encode()
+    head = f"POST /api/models/rings/embed HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n"
+    with served(models[:1], "--timeout", "4") as server, ExitStack() as opened:
+        host, port = server.address.removeprefix("http://").split(":")
+        for _ in range(3):
+            connection = opened.enter_context(socket.socket())
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            connection.connect((host, int(port)))
+            connection.sendall(f"{head}Content-Type: application/json\r\n\r\n".encode() + body)
+        time.sleep(3)
+        server.process.send_signal(signal.SIGTERM)
+        server.process.wait(12)
 
 
 def test_a_model_that_workers_cannot_load_ends_it_with_one_sentence(models, tmp_path):
