@@ -7,6 +7,7 @@ from markdown_it import MarkdownIt
 
 from ssread.apply.model_folder import CARD, position_names, read_config
 from ssread.data.classes import as_number
+from ssread.data.graph_features import own_columns
 from ssread.data.task_names import CLASSIFICATION
 from ssread.draw.palette import meaning_colours
 from ssread.serve.schemas import ModelInfo
@@ -30,6 +31,7 @@ def model_info(name: str, folder: Path) -> ModelInfo:
         outputs=[_spelt_out(str(name), task) for name in names],
         calibrated=config.get("calibration") is not None,
         molecules=_reads_molecules(config),
+        columns=own_columns(config["features"]["options"].get("graph_features") or ()),
         colours=meaning_colours(positions),
         positions=positions,
         trained_on=f"{data['graphs']} graphs of {data['name']}" if "graphs" in data else "",

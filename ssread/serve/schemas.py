@@ -122,6 +122,7 @@ class ModelInfo(BaseModel):
     outputs: list[str]
     calibrated: bool
     molecules: bool
+    columns: list[str] = Field(description="The columns of a file that it needs beside SMILES; often none.")
     colours: list[str]
     positions: list[str]
     trained_on: str

@@ -141,6 +141,86 @@ def test_files_are_uploaded_and_their_rows_opened(page, tmp_path):
     sync_api.expect(page.locator("#message")).to_contain_text("wrong.csv has no column 'smiles'")
 
 
+def held_back(page, pattern):
+    """Requests that wait in this list until they are let through."""
+    waiting = []
+    page.route(pattern, lambda route: waiting.append(route))
+    return waiting
+
+
+def let_through(page, waiting):
+    while not waiting:
+        page.wait_for_timeout(20)
+    route = waiting.pop()
+    with page.expect_response(route.request.url):
+        route.continue_()
+    page.wait_for_timeout(200)
+
+
+def test_a_late_answer_for_a_file_is_not_shown_under_another_model_or_molecule(page, tmp_path):
+    waiting = held_back(page, "**/file/predict*")
+    (tmp_path / "some.csv").write_text("smiles\nCCO\n")
+    page.set_input_files("#file", tmp_path / "some.csv")
+    page.wait_for_selector("#busy:not([hidden])")
+    page.select_option("#model", "labels")
+    assert page.locator("#busy").is_hidden()
+    let_through(page, waiting)
+    assert page.locator("#rows").is_hidden()
+    assert page.locator(".hint").count() == 1
+    page.set_input_files("#file", tmp_path / "some.csv")
+    show(page, SMILES[0])
+    let_through(page, waiting)
+    assert page.locator("#rows").is_hidden()
+    assert page.locator(".panel h2").inner_text() == SMILES[0]
+
+
+def test_another_view_keeps_the_pictures_of_the_neighbours(page):
+    asked = []
+    page.on("request", lambda request: asked.append(request.url.split("/")[-1]))
+    show(page, SMILES[0])
+    page.wait_for_selector(".nearest svg")
+    assert asked == ["explain", "explain"]
+    page.locator(".views").get_by_text("Contributions to yes").click()
+    sync_api.expect(page.locator(".nearest svg")).to_have_count(4)
+    assert asked == ["explain", "explain"]
+
+
+def test_a_model_that_needs_columns_takes_files_and_offers_nothing_else(page, tmp_path):
+    page.click("#compare")
+    page.select_option("#model", "lengths")
+    for control in ("#smiles", "#other", "#draw", "#compare"):
+        assert page.locator(control).is_hidden()
+    assert "it needs the column “length”, with which the model was trained." in page.inner_text(".hint")
+    (tmp_path / "some.csv").write_text("smiles,length\nCCO,3\n")
+    page.set_input_files("#file", tmp_path / "some.csv")
+    page.wait_for_selector("#rows table")
+    assert page.inner_text("#rows .lead") == "1 row."
+    assert page.locator("#rows .link").count() == 0
+    page.select_option("#model", "rings")
+    assert page.locator("#smiles").is_visible()
+
+
+def test_columns_whose_names_are_taken_are_told_apart(page):
+    said = page.evaluate(
+        """() => {
+            useModel({ ...explained, task: "regression", outputs: ["distance", "id"] });
+            const row = { id: "a", distance: 90, "id (predicted)": 7, "distance (predicted)": 0.5 };
+            const numbers = [...intervals(row).querySelectorAll("dd")].map((number) => number.innerText);
+            return [trust(row).innerText, numbers, differenceText(row, { ...row, distance: 91 })];
+        }"""
+    )
+    assert said[0].startswith("Like the training molecules: 0.5 times")
+    assert said[1] == ["90", "7"]
+    assert said[2] == "distance: 90 → 91; id: 7 → 7"
+
+
+def test_with_a_token_the_interface_is_saved_since_a_link_sends_none(page):
+    page.evaluate("sessionStorage.setItem('token', 'a-token-of-sixteen-signs')")
+    with page.expect_download() as download:
+        page.click("#interface")
+    assert '"openapi"' in download.value.path().read_text()
+
+
 def test_another_model_and_a_dropped_graph(page):
     page.select_option("#model", "graphs")
     assert page.locator("#smiles").is_hidden()

@@ -8,9 +8,10 @@ async function openFile(file) {
   if (explained.calibrated) query.set("coverage", COVERAGE);
   const what = single ? "explain" : "predict";
   const path = `/api/models/${encodeURIComponent(explained.name)}/file/${what}?${query}`;
-  await working(async () => {
+  await working(async (current) => {
     const body = await file.arrayBuffer();
     const answer = await ask(path, { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body });
+    if (!current()) return;
     if (single) showPanels(answer.rows, {});
     else {
       clearPanels();
@@ -23,9 +24,9 @@ function showRows(name, rows) {
   const columns = Object.keys(rows[0]).filter((column) => column !== "problem" && column !== "outside" && !/^(position \d|share\()/.test(column));
   const header = html("tr", {}, ...columns.map((column) => html("th", {}, column)));
   const body = rows.slice(0, SHOWN).map((row) => rowOf(row, columns));
-  const count = `${rows.length} rows${bad ? `, ${bad} of them could not be used` : ""}${rows.length > SHOWN ? `; the first ${SHOWN} are shown` : ""}.`;
+  const count = `${rows.length} row${rows.length > 1 ? "s" : ""}${bad ? `, ${bad} of them could not be used` : ""}${rows.length > SHOWN ? `; the first ${SHOWN} are shown` : ""}.`;
   const save = html("button.button", { type: "button", onclick: () => saveRows(name, rows) }, "Save all as CSV");
-  byId("rows").replaceChildren(html("h2", {}, name), html("p.lead", {}, count, " Choose one to see why."), save,
+  byId("rows").replaceChildren(html("h2", {}, name), html("p.lead", {}, count, takesSmiles() ? " Choose one to see why." : ""), save,
     html("div.scroll", {}, html("table", {}, html("thead", {}, header), html("tbody", {}, ...body))));
   byId("rows").hidden = false;
   byId("rows").scrollIntoView();
@@ -36,7 +37,7 @@ function rowOf(row, columns) {
     return html("tr.unusable", {}, html("td", { colspan: columns.length }, `${shown}: ${row.problem}`));
   }
   const cells = columns.map((column) => {
-    if (column !== "smiles") return html("td", {}, cell(row[column]));
+    if (column !== "smiles" || !takesSmiles()) return html("td", {}, cell(row[column]));
     return html("td", {}, html("button.link", { type: "button", onclick: () => showSmiles(row.smiles) }, row.smiles));
   });
   return html("tr", {}, ...cells);
@@ -47,7 +48,10 @@ function saveRows(name, rows) {
   const quoted = (value) => (/[",\n\r]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
   const lines = [columns, ...rows.map((row) => columns.map((column) => String(row[column] ?? "")))];
   const text = lines.map((line) => line.map(quoted).join(",")).join("\n") + "\n";
-  const link = html("a", { href: URL.createObjectURL(new Blob([text], { type: "text/csv" })), download: `${name}.predictions.csv` });
+  saveFile(`${name}.predictions.csv`, text, "text/csv");
+}
+function saveFile(download, text, type) {
+  const link = html("a", { href: URL.createObjectURL(new Blob([text], { type })), download });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }

@@ -1,13 +1,13 @@
 "use strict";
 const ELEMENTS = ["C", "N", "O", "S", "P", "F", "Cl", "Br", "I", "B", "Si", "Se"];
 
-// One explained molecule: what is predicted, why, and what it is like. show(smiles), compare(smiles) and
-// change(atom, element) are called when the reader chooses another molecule.
-function panel(explanation, { changed = -1, view, setView, show, compare, change }) {
-  const { prediction, picture, terms, nearest } = explanation;
+// One explained molecule: what is predicted, why, and what it is like. compare(smiles) and change(atom, element)
+// are called when the reader chooses another molecule.
+function panel(explanation, { changed = -1, view, setView, compare, change }) {
+  const { prediction, picture, terms } = explanation;
   const title = prediction.smiles ?? prediction.id;
   return html("article.panel", {}, html("h2.smiles", {}, title), headline(prediction), ...outputBars(prediction),
-    pictureOf(picture, terms, { changed, view, setView, change }), trust(prediction), nearestOf(nearest, show, compare));
+    pictureOf(picture, terms, { changed, view, setView, change }), trust(prediction), nearestOf(explanation, compare));
 }
 
 // The names of the columns are those of ssread predict; classes are spelt out on the page only.
@@ -22,7 +22,11 @@ function headline(prediction) {
   if (isNumbers) return html("p.headline", {}, html("strong", {}, decimal(value)), ` ${outputName(0)}`);
   return html("p.headline", {}, html("strong", {}, value ? "yes" : "no"), ` ${outputName(0)}`);
 }
-const numberName = (output) => outputName(output);
+// As in ssread predict, a column whose name is taken ends in " (predicted)".
+const TAKEN = ["id", "smiles", "outside", "problem"];
+const columnName = (name, taken) => (taken.includes(name) ? columnName(`${name} (predicted)`, taken) : name);
+const numberName = (output) => columnName(outputName(output), TAKEN);
+const distanceName = () => columnName("distance", isClasses ? [] : outputs.map(([output]) => numberName(output)));
 // A bar for the probability of every class or label; of numbers the value and its interval.
 function outputBars(prediction) {
   if (isNumbers) return [intervals(prediction)];
@@ -51,7 +55,7 @@ function labelSets(prediction) {
 }
 function intervals(prediction) {
   if (outputs.length === 1) {
-    const low = prediction[`low(${numberName(0)})`], high = prediction[`high(${numberName(0)})`];
+    const low = prediction[`low(${outputName(0)})`], high = prediction[`high(${outputName(0)})`];
     if (low === undefined || low === null) return null;
     return html("p.note", {}, `Interval that holds the true number in ${percent(COVERAGE)} of cases: ${decimal(low)} to ${decimal(high)}.`);
   }
@@ -150,8 +154,9 @@ function termBars(terms, view) {
 // How far a prediction can be trusted, in sentences.
 function trust(prediction) {
   const said = [];
-  if (prediction.distance !== undefined && prediction.distance !== null) {
-    const times = prediction.distance, text = `${times.toFixed(1)} times the usual distance between training molecules`;
+  const times = prediction[distanceName()];
+  if (times !== undefined && times !== null) {
+    const text = `${times.toFixed(1)} times the usual distance between training molecules`;
     said.push(times < 0.05 ? "This is one of the training molecules, or the model cannot tell it from one."
       : times < 2 ? `Like the training molecules: ${text}.` : `Unlike the training molecules (${text}): trust it less.`);
   }
@@ -161,7 +166,8 @@ function trust(prediction) {
   return said.length ? html("ul.trust", {}, ...said.map((text) => html("li", {}, text))) : null;
 }
 
-function nearestOf(nearest, show, compare) {
+function nearestOf(explanation, compare) {
+  const { nearest } = explanation;
   if (!nearest.length) return null;
   const known = nearest.filter((example) => example.smiles);
   const list = html("ul.nearest", {});
@@ -172,7 +178,7 @@ function nearestOf(nearest, show, compare) {
     list.append(html("li", {}, html("button.thumb", { type: "button", title, disabled: example.smiles ? null : "", onclick: open },
       html("div.place", {}), html("span.line", {}, ...caption))));
   }
-  if (known.length) drawNearest(list, known);
+  if (known.length) drawNearest(list, known, explanation);
   return html("div", {}, html("h3", {}, "Nearest training molecules"), list);
 }
 // What a training molecule is labelled with; of many labels those that it has.
@@ -181,15 +187,19 @@ function knownOf({ known }) {
   const has = outputs.map(([, name]) => name).filter((name) => `, ${known},`.includes(`, ${name} 1,`));
   return has.length ? has.join(", ") : "none of the labels";
 }
-// The pictures come with a request of their own, so that the prediction does not wait for them.
-async function drawNearest(list, examples) {
+// The pictures come with a request of their own, so that the prediction does not wait for them; one is enough for all
+// views of an explanation.
+async function drawNearest(list, examples, explanation) {
   const model = explained.name;
+  explanation.pictures ??= askModel("explain", { smiles: examples.map((example) => example.smiles) });
   try {
-    const { rows } = await askModel("explain", { smiles: examples.map((example) => example.smiles) });
+    const { rows } = await explanation.pictures;
     if (model !== explained.name) return;
     [...list.querySelectorAll(".place")].forEach((place, number) => {
       const picture = rows[number]?.picture;
       if (picture) place.replaceChildren(drawGraph(picture, paintOf(picture, firstView()), { label: examples[number].smiles }));
     });
-  } catch { /* the captions stay */ }
+  } catch {
+    delete explanation.pictures; // the captions stay
+  }
 }

@@ -27,7 +27,7 @@ function showPanels(explanations, { changed = -1 } = {}) {
   const render = () => {
     byId("panels").replaceChildren(...explanations.map((explanation, number) => panel(explanation, {
       view, setView: (value) => { view = value; render(); },
-      changed: number ? changed : -1, show: showSmiles, compare: compareWith,
+      changed: number ? changed : -1, compare: compareWith,
       change: explanation.prediction.smiles ? (atom, element) => changeAtom(explanation, atom, element) : null,
     })));
     byId("panels").classList.toggle("two", explanations.length > 1);
@@ -37,7 +37,7 @@ function showPanels(explanations, { changed = -1 } = {}) {
   if (explanations.length > 1) byId("difference").textContent = differenceText(...explanations.map(({ prediction }) => prediction));
 }
 function differenceText(first, second) {
-  const names = isNumbers ? outputs.map(([, name]) => name) : rawNames(first);
+  const names = isNumbers ? outputs.map(([output]) => numberName(output)) : rawNames(first);
   const text = isNumbers ? decimal : (value) => percent(value, 1);
   const moved = names.map((name, output) => ({ name: outputName(output), from: first[name], to: second[name] }))
     .sort((a, b) => Math.abs(b.to - b.from) - Math.abs(a.to - a.from)).slice(0, 3);
@@ -89,12 +89,19 @@ function clearPanels() {
 const EXAMPLE = "O=[N+]([O-])c1ccccc1";
 function showHint() {
   const example = html("button.link", { type: "button", onclick: () => showSmiles(EXAMPLE) }, "Show an example");
-  const hint = explained.molecules
+  const hint = takesSmiles()
     ? ["Type or paste a SMILES, draw a molecule, or drop a file of molecules on this page: CSV, TSV, SMI, SDF or Parquet. ", example]
-    : ["Drop a graph on this page, or choose a file: GraphML or node-link JSON."];
+    : explained.molecules
+      ? [`Drop a file of molecules on this page, or choose one: CSV, TSV, SDF or Parquet. Beside SMILES it needs ${neededColumns()}, with which the model was trained.`]
+      : ["Drop a graph on this page, or choose a file: GraphML or node-link JSON."];
   byId("panels").replaceChildren(html("p.hint", {}, ...hint));
 }
+function neededColumns() {
+  return `the column${explained.columns.length > 1 ? "s" : ""} ${explained.columns.map((name) => `“${name}”`).join(", ")}`;
+}
 function chooseModel(name) {
+  turn++; // what was asked of another model is not shown
+  byId("busy").hidden = byId("message").hidden = true;
   useModel(models.find((model) => model.name === name));
   view = firstView();
   clearPanels();
@@ -107,7 +114,8 @@ function chooseModel(name) {
   // The card is Markdown that the server turned into HTML; text from data is escaped there.
   byId("card-text").replaceChildren(...new DOMParser().parseFromString(explained.card, "text/html").body.childNodes);
   byId("card").hidden = !explained.card;
-  byId("smiles").closest("label").hidden = byId("compare").hidden = byId("draw").hidden = !explained.molecules;
+  byId("smiles").closest("label").hidden = byId("compare").hidden = byId("draw").hidden = !takesSmiles();
+  if (!takesSmiles()) openComparison(false);
 }
 
 byId("ask").addEventListener("submit", (event) => { event.preventDefault(); showMolecules(); });
@@ -119,7 +127,12 @@ byId("compare").addEventListener("click", () => {
 });
 byId("model").addEventListener("change", () => {
   chooseModel(byId("model").value);
-  if (byId("smiles").value.trim() && explained.molecules) showMolecules();
+  if (byId("smiles").value.trim() && takesSmiles()) showMolecules();
+});
+byId("interface").addEventListener("click", (event) => {
+  if (!sessionStorage.getItem("token")) return;
+  event.preventDefault(); // a link sends no token
+  ask("/api/openapi.json").then((schema) => saveFile("openapi.json", JSON.stringify(schema, null, 1), "application/json"), (error) => say(error.message));
 });
 working(async () => {
   models = await ask("/api/models");

@@ -1,10 +1,12 @@
 "use strict";
 // The model that is looked at; it changes when another one is chosen.
-let explained = { colours: [], output_names: [], task: "", positions: [] };
+let explained = { colours: [], output_names: [], task: "", positions: [], columns: [] };
 let isClasses = false, isNumbers = false, outputs = [];
 const outputName = (output) => explained.output_names[output];
 // A view is "positions", or the number of an output: then the nodes are coloured by what they add to it.
 const firstView = () => (explained.colours.length ? "positions" : 0);
+// Whether SMILES are enough; a model that was trained with columns of a file needs these too.
+const takesSmiles = () => explained.molecules && !explained.columns.length;
 const byId = (id) => document.getElementById(id);
 const MINUS = "\u2212";
 const decimal = (value) => String(+value.toPrecision(4)).replace("-", MINUS);
