@@ -23,6 +23,7 @@ __all__ = [
     "check_apart",
     "check_coverage",
     "check_ending",
+    "check_top",
     "check_training",
     "check_use",
     "export_path",
@@ -109,6 +110,14 @@ def check_coverage(coverage: float | None, calibrated: bool) -> None:
         raise InputError(
             "The model has no calibration, so that no coverage can be promised: train it again with ssread train."
         )
+
+
+def check_top(top: int | None, by: str | None) -> None:
+    """Raises an ``InputError`` unless so many best rows can be kept, or all are and no column says which are best."""
+    if top is not None and top < 1:
+        raise InputError(f"--top must be 1 or more, but {top} was given.")
+    if by is not None and top is None:
+        raise InputError(f"--by says which rows --top keeps: give --top N too, or leave --by {by!r} out.")
 
 
 def check_ending(path: Path, endings: tuple[str, ...] = TABLES) -> None:

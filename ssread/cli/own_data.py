@@ -192,8 +192,9 @@ def predict(
     - ssread predict model new.csv -o predictions.csv --coverage 0.9 --contributions
     """
     from ssread import apply
-    from ssread.apply.checks import TABLES, check_use
+    from ssread.apply.checks import TABLES, check_top, check_use
 
+    check_top(top, by)
     if _is_folder(out, on, top):
         more: dict[str, Any] = {"coverage": coverage, "contributions": contributions, "top": top, "by": by}
         _screen("predict", model, data, out, smiles, id, strict, device, workers, on, **more)

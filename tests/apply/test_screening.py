@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from ssread.apply import chunks, embed, predict, screening
 from ssread.apply.features import Features
-from ssread.apply.screening import library_files, screen
+from ssread.apply.screening import screen
 from ssread.cli import app
 from ssread.data import from_smiles, load
 from ssread.data.graph_features import with_graph_features
@@ -68,16 +68,19 @@ def test_every_row_of_every_file_is_predicted_once_and_as_ssread_predict_does(mo
     done = screen(model, library, tmp_path / "out")
     assert (done.rows, done.problems, done.found) == (75, 2, 0)
     found = together(tmp_path / "out")
-    assert found["file"].tolist() == ["a.csv"] * 33 + ["b.smi.gz"] * 21 + ["c.parquet"] * 21
-    for name in ("a.csv", "b.smi.gz", "c.parquet"):
-        own, expected = found[found["file"] == name].reset_index(drop=True), predict(model, library / "deep" / name)
+    assert found["file"].tolist() == ["deep/a.csv"] * 33 + ["deep/b.smi.gz"] * 21 + ["deep/c.parquet"] * 21
+    for name in ("deep/a.csv", "deep/b.smi.gz", "deep/c.parquet"):
+        own, expected = found[found["file"] == name].reset_index(drop=True), predict(model, library / name)
         assert own["id"].tolist() == expected["id"].tolist()
         assert own["problem"].isna().tolist() == expected["problem"].isna().tolist()
         assert own["p(yes)"].tolist() == pytest.approx(expected["p(yes)"].tolist(), abs=1e-6, nan_ok=True)
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     assert sum(part["rows"] for part in manifest["parts"]) == manifest["rows"] == 75
+    files = [part["file"] for part in manifest["parts"] for _ in range(part["rows"])]
+    assert files == found["file"].tolist()
+    assert [entry["name"] for entry in manifest["inputs"]] == sorted(set(files))
     bad = pd.read_csv(tmp_path / "out" / "skipped.csv")
-    assert bad["file"].tolist() == ["a.csv", "b.smi.gz"]
+    assert bad["file"].tolist() == ["deep/a.csv", "deep/b.smi.gz"]
     assert set(bad["problem"]) == {"RDKit cannot read it"}
 
 
@@ -107,6 +110,96 @@ def test_the_same_call_does_only_what_is_missing_and_another_one_is_refused(mode
     (tmp_path / "full" / "x").touch()
     with pytest.raises(InputError, match=r"has no manifest\.json"):
         screen(model, library, tmp_path / "full")
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_a_command_that_cannot_begin_leaves_nothing(model, library, tmp_path):
+    out = tmp_path / "out"
+    for wrong, sentence in (
+        ({"top": 5, "by": "nope"}, "There is no column 'nope' to choose rows by; choose one of p"),
+        ({"top": 5, "by": "class"}, "There is no column 'class' to choose rows by"),
+        ({"smiles": "SMILES"}, r"a\.csv has no column 'SMILES'"),
+        ({"by": "p(yes)"}, "--by says which rows --top keeps: give --top N too"),
+        ({"top": 0}, "--top must be 1 or more, but 0 was given"),
+    ):
+        with pytest.raises(InputError, match=sentence):
+            screen(model, library, out, **wrong)
+        assert not out.exists()
+    screen(model, library, out, top=5, contributions=True, by="p(yes)")
+
+
+@pytest.mark.usefixtures("in_this_process")
+@pytest.mark.parametrize("remedy", ["repaired", "removed"])
+@pytest.mark.parametrize(("name", "content"), [("b.smi.gz", None), ("c.parquet", b"PAR1"), ("b2.csv", b"")])
+def test_parts_of_good_files_are_kept_when_a_bad_one_is_repaired_or_removed(
+    model, library, tmp_path, name, content, remedy
+):
+    bad, out = library / "deep" / name, tmp_path / "out"
+    whole = bad.read_bytes() if bad.exists() else b"smiles\nCCO\n"
+    bad.write_bytes(whole[: len(whole) // 2] if content is None else content)
+    with pytest.raises(InputError, match=f"{name}.*When the file is corrected or removed, the same command continues"):
+        screen(model, library, out)
+    kept = {path: path.stat().st_mtime_ns for path in out.glob("part-*.parquet")}
+    if remedy == "repaired":
+        bad.write_bytes(whole)
+    else:
+        bad.unlink()
+    done = screen(model, library, out)
+    assert done.found == len(kept) > 3
+    assert all(path.stat().st_mtime_ns == time for path, time in kept.items())
+    screen(model, library, tmp_path / "anew")
+    pd.testing.assert_frame_equal(together(out), together(tmp_path / "anew"))
+    assert (out / "manifest.json").read_text() == (tmp_path / "anew" / "manifest.json").read_text()
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_a_file_that_changed_after_parts_of_it_were_made_is_refused(model, tmp_path):
+    """Also one that has as many bytes as before."""
+    out, changed = tmp_path / "out", tmp_path / "library" / "b.csv"
+    changed.parent.mkdir()
+    (changed.parent / "a.csv").write_text("smiles\nCCC\n")
+    changed.write_text("smiles\nCCO\nCCN\n")
+    screen(model, changed.parent, out)
+    changed.write_text("smiles\nCCF\nCCI\n")
+    sentence = r"b\.csv was changed, added or removed since\): .*remove part-000001\.parquet and all parts after it"
+    with pytest.raises(InputError, match=sentence):
+        screen(model, changed.parent, out)
+    (out / "part-000001.parquet").unlink()
+    assert screen(model, changed.parent, out).found == 1
+    assert together(out)["smiles"].tolist() == ["CCC", "CCF", "CCI"]
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_a_library_can_grow_at_its_end(model, library, tmp_path):
+    first = screen(model, library, tmp_path / "out")
+    (library / "deep" / "d.smi").write_text("CCO last\n")
+    again = screen(model, library, tmp_path / "out")
+    assert (again.rows, again.parts, again.found) == (first.rows + 1, first.parts + 1, first.parts)
+    (library / "deep" / "0.smi").write_text("CCO first\n")
+    with pytest.raises(InputError, match=r"begun with other inputs .*0\.smi was changed, added or removed"):
+        screen(model, library, tmp_path / "out")
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_the_output_may_lie_in_the_library(model, library, tmp_path):
+    out = library / "deep" / "out"
+    first = screen(model, library, out)
+    again = screen(model, library, out)
+    assert (again.rows, again.found) == (first.rows, first.parts)
+    assert screen(model, library, tmp_path / "other").rows == first.rows
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_long_texts_that_cannot_be_read_are_listed_shortened(model, tmp_path, monkeypatch):
+    """What a part says of its bad rows is in the metadata of its file, which Parquet limits to 100 MB."""
+    monkeypatch.setattr(chunks, "CHUNK_ROWS", 1000)
+    monkeypatch.setattr(screening, "PART_CHUNKS", 20)
+    (tmp_path / "bad.smi").write_text("".join(f"{'x' * 6000} name{row}\n" for row in range(20_000)))
+    done = screen(model, tmp_path / "bad.smi", tmp_path / "out", top=3)
+    assert (done.rows, done.problems, done.parts) == (20_000, 20_000, 1)
+    listed = pd.read_csv(tmp_path / "out" / "skipped.csv")
+    assert listed["id"].tolist() == [f"name{row}" for row in range(20_000)]
+    assert listed["smiles"].str.len().max() <= 200
 
 
 @pytest.mark.usefixtures("in_this_process")
@@ -142,15 +235,6 @@ def test_no_gpu_is_a_sentence_and_leaves_no_folder(model, library, tmp_path):
     with pytest.raises(InputError, match="There is no GPU that torch can use for --device cuda; use cpu"):
         screen(model, library, tmp_path / "out", device="cuda")
     assert not (tmp_path / "out").exists()
-
-
-def test_files_are_found_by_folder_and_pattern(library, tmp_path):
-    assert [path.name for path in library_files(library)] == ["a.csv", "b.smi.gz", "c.parquet"]
-    assert [path.name for path in library_files(f"{library}/**/*.csv")] == ["a.csv"]
-    (tmp_path / "x.txt").touch()
-    for wrong in (tmp_path / "nothing", tmp_path / "x.txt", f"{tmp_path}/*.smi"):
-        with pytest.raises(InputError, match="Files of molecules are needed"):
-            library_files(wrong)
 
 
 @pytest.mark.usefixtures("in_this_process")

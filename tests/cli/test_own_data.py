@@ -149,6 +149,16 @@ def test_wrong_input_gives_a_sentence_and_nothing_else(words, sentence, tmp_path
     assert list(tmp_path.iterdir()) == []
 
 
+def test_best_rows_need_a_number_and_a_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for out in ("out.csv", "parts"):
+        code, output = run("predict", "model", "none.smi", "-o", out, "--by", "p(yes)")
+        assert (code, output.count("--by says which rows --top keeps: give --top N too")) == (1, 1)
+    code, output = run("predict", "model", "none.smi", "-o", "out.csv", "--by", "p(yes)", "--top", 3)
+    assert "--on and --top write a folder of parts" in " ".join(output.split())
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("verb", ["predict", "embed", "explain", "train"])
 def test_no_output_replaces_the_file_that_is_read(verb, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
