@@ -1,4 +1,8 @@
-"""Parts of a large input worked on by processes of this machine or of a Ray cluster, a few at a time."""
+"""Parts of a large input worked on by processes of this machine or of a Ray cluster, a few at a time.
+
+On Ray, parts are plain tasks, not a pipeline of Ray Data: a part has a name and replaces itself if it is made twice, so
+a task that was lost with its node can be done again, and nothing else has to be remembered.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any

@@ -92,8 +92,9 @@ def screen(
 ) -> Screened:
     """Predicts or embeds a library of molecules into a folder of Parquet parts with a manifest.
 
-    The same call goes on where an earlier one stopped. Rows that cannot be used have a ``problem`` in their part, and
-    are listed in ``skipped.csv``. The column ``file`` says where a row comes from.
+    The same call goes on where an earlier one stopped, and refuses to if the model, the options or files that there are
+    parts of have changed since. Rows that cannot be used have a ``problem`` in their part, and are listed in
+    ``skipped.csv``. The column ``file`` says where a row comes from; other columns of the input are left out.
 
     Args:
         model: The folder of a model.
@@ -102,7 +103,8 @@ def screen(
         what: ``predict`` or ``embed``.
         coverage: As for :func:`ssread.apply.predict`, like ``contributions``.
         top: Keep only the best so many rows, in ``top.parquet``; the parts hold their own best rows.
-        by: The column that says what is best, the largest first; by default the first probability or number.
+        by: With ``top``, the column that says what is best, the largest first; by default the first probability or
+            number.
         smiles: The column of the SMILES.
         id: The column of the ids.
         workers: Worker processes of this machine; one per core by default.
