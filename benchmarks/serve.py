@@ -12,6 +12,7 @@ The model has random weights; its size is that of the default recipe.
 import argparse
 import asyncio
 import csv
+import io
 import json
 import multiprocessing
 import os
@@ -27,21 +28,39 @@ from typing import Any
 
 import httpx
 import psutil
+import pyarrow
+import pyarrow.parquet
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "docs" / "examples" / "mutag.csv"
-BAD: list[tuple[str, bytes]] = [
-    ("predict", json.dumps({"smiles": "C1CC"}).encode()),
-    ("predict", b"{"),
-    ("predict", b"\x80\x04\x95"),
-    ("predict", json.dumps({"smiles": "C" * 3000}).encode()),
-    ("predict", json.dumps({"smiles": ["C"] * 5000}).encode()),
-    ("predict", json.dumps({"path": "/etc/passwd"}).encode()),
-    ("explain", json.dumps({"smiles": ["CCO", "nonsense", ""]}).encode()),
-    ("change", json.dumps({"smiles": "CCO", "atom": 1, "element": "F"}).encode()),
-    ("file/predict?name=x.csv", b"a,b\n1,2\n"),
-    ("file/predict?name=../x.csv", b""),
-    ("file/explain?name=x.graphml", b"<x>"),
+AS_JSON = "Content-Type: application/json"
+
+
+def damaged_parquet() -> bytes:
+    """Fifteen rows, of which one byte was changed."""
+    written = io.BytesIO()
+    pyarrow.parquet.write_table(pyarrow.table({"smiles": ["CCO"] * 15}), written)
+    content = bytearray(written.getvalue())
+    content[50] ^= 1
+    return bytes(content)
+
+
+#: Where it is sent, what, and with which header.
+BAD: list[tuple[str, bytes, str]] = [
+    ("predict", json.dumps({"smiles": "C1CC"}).encode(), AS_JSON),
+    ("predict", b"{", AS_JSON),
+    ("predict", b"\x80\x04\x95", AS_JSON),
+    ("predict", json.dumps({"smiles": "C" * 3000}).encode(), AS_JSON),
+    ("predict", json.dumps({"smiles": ["C"] * 5000}).encode(), AS_JSON),
+    ("predict", json.dumps({"path": "/etc/passwd"}).encode(), AS_JSON),
+    ("explain", json.dumps({"smiles": ["CCO", "nonsense", ""]}).encode(), AS_JSON),
+    ("change", json.dumps({"smiles": "CCO", "atom": 1, "element": "F"}).encode(), AS_JSON),
+    ("file/predict?name=x.csv", b"a,b\n1,2\n", AS_JSON),
+    ("file/predict?name=../x.csv", b"", AS_JSON),
+    ("file/explain?name=x.graphml", b"<x>", AS_JSON),
+    ("predict", json.dumps({"smiles": "CCO"}).encode(), "Content-Type: text/plain"),
+    ("predict", json.dumps({"smiles": "CCO"}).encode(), "Origin: http://["),
+    ("file/predict?name=x.parquet", damaged_parquet(), "Content-Type: application/octet-stream"),
 ]
 
 
@@ -129,11 +148,9 @@ class Client:
     async def __aexit__(self, *_: Any) -> None:
         self.writer.close()
 
-    async def post(self, path: str, body: bytes) -> int:
+    async def post(self, path: str, body: bytes, header: str = AS_JSON) -> int:
         """Sends a request; returns the status of the answer."""
-        head = (
-            f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
-        )
+        head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{header}\r\nContent-Length: {len(body)}"
         self.writer.write(head.encode() + b"\r\n\r\n" + body)
         answer = await self.reader.readuntil(b"\r\n\r\n")
         told = answer.lower()
@@ -205,10 +222,11 @@ async def mixed(port: int, seconds: float, bodies: list[bytes], process: Any) ->
         draw = random.Random(number)
         async with Client(port) as client:
             while time.perf_counter() < until:
-                what, body = draw.choice(BAD) if draw.random() < 0.3 else ("predict", draw.choice(bodies))
+                good = "predict", draw.choice(bodies), AS_JSON
+                what, body, header = draw.choice(BAD) if draw.random() < 0.3 else good
                 if what == "predict" and draw.random() < 0.05:
                     what = draw.choice(["explain", "embed"])
-                status = await client.post(f"/api/models/model/{what}", body)
+                status = await client.post(f"/api/models/model/{what}", body, header)
                 counts[status] = counts.get(status, 0) + 1
 
     async def broken() -> None:

@@ -118,6 +118,11 @@ async def _wrong_request(_: Request, error: Exception) -> JSONResponse:
     """The first thing that is wrong with a request, as a sentence."""
     assert isinstance(error, RequestValidationError)
     first = error.errors()[0]
+    if tuple(first["loc"]) == ("body",):
+        need = "The body must be a JSON object, with the header Content-Type: application/json"
+        return _sentence(f"{need}; /api/openapi.json says what belongs into it.", 422)
+    if first["type"] == "json_invalid":
+        return _sentence(f"The body is not valid JSON: {first['ctx']['error']} (character {first['loc'][-1]}).", 422)
     place = ".".join(str(part) for part in first["loc"] if part not in ("body", "query"))
     return _sentence(f"{place or 'The request'}: {first['msg']}.", 422)
 

@@ -1,12 +1,32 @@
 """What the server sends to its workers, and what comes back: plain data only."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-__all__ = ["ELEMENTS", "Answer", "Edit", "File", "Kind", "Molecule", "Refusal", "What"]
+from ssread.data.sources import ending_of
+from ssread.errors import InputError
+
+__all__ = [
+    "ELEMENTS",
+    "GRAPH_ENDINGS",
+    "TABLE_ENDINGS",
+    "Answer",
+    "Edit",
+    "File",
+    "Kind",
+    "Molecule",
+    "Refusal",
+    "What",
+    "check_name",
+]
 
 #: What an atom can be changed to.
 ELEMENTS = ("B", "C", "N", "O", "F", "Si", "P", "S", "Cl", "Se", "Br", "I")
+
+#: The endings of files that a client may send. Compressed ones could hold more than their size says.
+TABLE_ENDINGS = (".csv", ".tsv", ".smi", ".sdf", ".parquet")
+GRAPH_ENDINGS = (".graphml", ".json")
 
 #: What to do with graphs.
 What = Literal["predict", "embed", "explain", "change"]
@@ -29,7 +49,10 @@ class Edit(NamedTuple):
 
 
 class File(NamedTuple):
-    """The content of a file; of its name only the ending is used, and the rest is shown."""
+    """The content of a file; of its name only the ending is used, and the rest is shown.
+
+    Without an ending it is a graph as JSON.
+    """
 
     name: str
     content: bytes
@@ -84,3 +107,15 @@ class Refusal(NamedTuple):
 
     sentence: str
     status: int = 422
+
+
+def check_name(name: str) -> None:
+    """Raises an error for a file that is not read, or whose name has folders."""
+    if any(sign in name for sign in "/\\\0"):
+        raise InputError(f"The name {name!r} is not that of a file alone: leave out its folders.")
+    ending = ending_of(Path(name))
+    if ending in (*TABLE_ENDINGS, *GRAPH_ENDINGS):
+        return
+    tables, graphs = ", ".join(TABLE_ENDINGS), " or ".join(GRAPH_ENDINGS)
+    unpack = " Unpack it first." if ending.removesuffix(".gz") in TABLE_ENDINGS else ""
+    raise InputError(f"{name!r} is not read: send a table of molecules ({tables}) or a graph ({graphs}).{unpack}")

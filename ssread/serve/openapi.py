@@ -6,10 +6,19 @@ from fastapi import FastAPI
 
 from ssread.serve.gate import OPEN
 
-__all__ = ["PARQUET", "complete_schema"]
+__all__ = ["FILE_BODY", "PARQUET", "complete_schema"]
 
 #: The type of an answer as a Parquet file, to be asked for in the header Accept.
 PARQUET = "application/vnd.apache.parquet"
+
+#: The body of a request that is a file, whatever its content type says.
+FILE_BODY = {
+    "requestBody": {
+        "description": "The file.",
+        "required": True,
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
 
 #: Why a request that was sent to an address of the interface is not answered, by status.
 REASONS = {

@@ -17,11 +17,9 @@ from ssread.data.sources import ending_of
 from ssread.errors import InputError
 from ssread.serve.jobs import File, Kind, Molecule
 from ssread.serve.settings import Limits
-from ssread.serve.tables import TABLE_ENDINGS, read_table, send_columns
+from ssread.serve.tables import read_table, send_columns
 
-__all__ = ["GRAPH_ENDINGS", "read_items", "refuse_large"]
-
-GRAPH_ENDINGS = (".graphml", ".json")
+__all__ = ["read_items", "refuse_large"]
 
 
 def read_items(features: Features, kind: Kind, items: Sequence[Any], limits: Limits) -> Rows:
@@ -35,19 +33,16 @@ def read_items(features: Features, kind: Kind, items: Sequence[Any], limits: Lim
     """
     if kind.item == "molecule":
         return _molecules(features, [item for item in items if isinstance(item, Molecule)])
-    with _as_files([item for item in items if isinstance(item, File)]) as paths:
-        if kind.item == "graph":
-            taken = inspect.signature(from_networkx).parameters
-            options = {name: value for name, value in features.options.items() if name in taken}
-            rows = FilesChunk(paths[0].parent, paths, options).read(features)
-            return _renamed(rows, paths[0].parent, [str(item.name) for item in items if isinstance(item, File)])
-        (path,) = paths
-        name = next(item.name for item in items if isinstance(item, File))
+    files = [item for item in items if isinstance(item, File)]
+    if kind.item == "graph":
+        return _graphs(features, files)
+    (file,) = files
+    with _as_files(files) as (path,):
         try:
             block = read_table(features, kind, path, limits)
         except InputError as error:
-            raise type(error)(str(error).replace(str(path), name)) from None
-    return MoleculeChunk(replace(block, path=Path(name)), _options(features)).read(features)
+            raise type(error)(str(error).replace(str(path), file.name)) from None
+    return MoleculeChunk(replace(block, path=Path(file.name)), _options(features)).read(features)
 
 
 def refuse_large(rows: Rows, limits: Limits) -> tuple[Rows, frozenset[int]]:
@@ -78,6 +73,29 @@ def _molecules(features: Features, items: Sequence[Molecule]) -> Rows:
     return MoleculeChunk(block, _options(features)).read(features)
 
 
+def _graphs(features: Features, items: Sequence[File]) -> Rows:
+    """The graphs of files; sentences have the names that the client knows them by."""
+    taken = inspect.signature(from_networkx).parameters
+    options = {name: value for name, value in features.options.items() if name in taken}
+    names = [item.name for item in items]
+    with _as_files(items) as paths:
+        folder = paths[0].parent
+        try:
+            rows = FilesChunk(folder, paths, options).read(features)
+        except InputError as error:
+            raise type(error)(_renamed(str(error), paths, names)) from None
+    problems = {row: _renamed(why, paths[row : row + 1], names[row : row + 1]) for row, why in rows.problems.items()}
+    return replace(rows, ids=names, places=names, problems=problems)
+
+
+def _renamed(sentence: str, paths: Sequence[Path], names: Sequence[str]) -> str:
+    """A sentence about files of ours, with the names of the client."""
+    for path, name in zip(paths, names, strict=True):
+        sentence = sentence.replace(str(path), name).replace(f"graph {path.name}", name)
+    folder = paths[0].parent.name
+    return sentence.replace(f"{folder}: ", "").replace(folder, names[0] if len(names) == 1 else "The request")
+
+
 def _options(features: Features) -> dict[str, Any]:
     return {name: value for name, value in features.options.items() if name in ("features", "hydrogens")}
 
@@ -88,18 +106,7 @@ def _as_files(items: Sequence[File]) -> Iterator[list[Path]]:
     with tempfile.TemporaryDirectory(prefix="ssread-serve-") as folder:
         paths = []
         for number, item in enumerate(items):
-            ending = ending_of(Path(item.name))
-            if ending not in (*TABLE_ENDINGS, *GRAPH_ENDINGS):
-                raise InputError(f"{item.name} cannot be read: send a file of {', '.join(TABLE_ENDINGS)} or a graph.")
-            path = Path(folder) / f"{number:06d}{ending}"
+            path = Path(folder) / f"{number:06d}{ending_of(Path(item.name)) or '.json'}"
             path.write_bytes(item.content)
             paths.append(path)
         yield paths
-
-
-def _renamed(rows: Rows, folder: Path, names: Sequence[str]) -> Rows:
-    """The rows of files by the names that the client knows them by."""
-    problems = {}
-    for row, why in rows.problems.items():
-        problems[row] = why.replace(str(folder / str(rows.ids[row])), names[row])
-    return replace(rows, ids=list(names), places=list(names), problems=problems)

@@ -8,14 +8,14 @@ from typing import Annotated, Any, Literal
 
 import pyarrow
 import pyarrow.parquet
-from fastapi import APIRouter, Body, Header, Query, Request
+from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import PlainTextResponse, Response
 
 from ssread.errors import InputError
-from ssread.serve.jobs import Answer, Edit, File, Kind, Molecule, What
+from ssread.serve.jobs import GRAPH_ENDINGS, TABLE_ENDINGS, Answer, Edit, File, Kind, Molecule, What, check_name
 from ssread.serve.metrics import Metrics
 from ssread.serve.model_info import model_info
-from ssread.serve.openapi import PARQUET
+from ssread.serve.openapi import FILE_BODY, PARQUET
 from ssread.serve.pool import RefusedError, WorkerPool
 from ssread.serve.schemas import (
     Ask,
@@ -33,11 +33,9 @@ __all__ = ["make_routes"]
 
 JSON = "application/json"
 
-TABLES, GRAPHS = ("csv", "tsv", "smi", "sdf", "parquet"), ("graphml", "json")
-
 Accept = Annotated[str, Header(description=f"{PARQUET} for a Parquet file instead of JSON.", max_length=1000)]
 FileName = Annotated[
-    str, Query(max_length=200, pattern=rf"(?i)^[^/\\\x00]+\.({'|'.join((*TABLES, *GRAPHS))})$", description="Its name.")
+    str, Query(max_length=200, description=f"Its name, which ends in {', '.join((*TABLE_ENDINGS, *GRAPH_ENDINGS))}.")
 ]
 Column = Annotated[str | None, Query(max_length=200)]
 Coverage = Annotated[float | None, Query(gt=0, lt=1)]
@@ -79,23 +77,23 @@ def make_routes(models: Mapping[str, Path], limits: Limits, metrics: Metrics) ->
 
     answers = Predictions | Embeddings | Explanations
 
-    @router.post("/api/models/{model}/file/{what}", tags=["files"], response_model=answers)
+    @router.post("/api/models/{model}/file/{what}", tags=["files"], response_model=answers, openapi_extra=FILE_BODY)
     async def file(
         request: Request,
         model: str,
         what: Literal["predict", "embed", "explain"],
         name: FileName,
-        content: Annotated[bytes, Body(media_type="application/octet-stream", description="The file.")] = b"",
         smiles: Column = None,
         id: Column = None,
         coverage: Coverage = None,
         accept: Accept = "",
     ) -> Response:
         """The same for a file: a table of molecules, or one graph."""
-        item: Any = "graph" if name.lower().endswith(GRAPHS) else "table"
+        check_name(name)
+        item: Any = "graph" if name.lower().endswith(GRAPH_ENDINGS) else "table"
         form: Any = "table" if PARQUET in accept and what != "explain" else "json"
         kind = Kind(model, what, _coverage(named(model), coverage), form, item, smiles, id)
-        return _response(model, await _pool(request).submit(kind, [File(name, content)]))
+        return _response(kind, await _pool(request).submit(kind, [File(name, await request.body())]))
 
     @router.get("/health", tags=["server"])
     async def health() -> dict[str, str]:
@@ -126,7 +124,7 @@ def make_routes(models: Mapping[str, Path], limits: Limits, metrics: Metrics) ->
         if ask.smiles is not None:
             _check_length([item.smiles for item in items], limits)
         kind = _kind(model, what, coverage, accept, "molecule" if ask.smiles is not None else "graph")
-        return _response(model.name, await _pool(request).submit(kind, items))
+        return _response(kind, await _pool(request).submit(kind, items))
 
     return router
 
@@ -157,7 +155,7 @@ def _items(ask: Ask, most: int) -> list[Any]:
         items: list[Any] = [Molecule(text, id, number) for number, (text, id) in enumerate(pairs)]
     else:
         graphs = ask.graphs or []
-        items = [File(f"graph {number}.json", json.dumps(graph).encode()) for number, graph in enumerate(graphs)]
+        items = [File(f"graph {number}", json.dumps(graph).encode()) for number, graph in enumerate(graphs)]
     if len(items) > most:
         raise RefusedError(f"There are {len(items)} molecules or graphs; this server takes {most} at once here.", 413)
     return items
@@ -170,23 +168,24 @@ def _check_length(texts: Sequence[str], limits: Limits) -> None:
             raise RefusedError(sentence, 413)
 
 
-def _check_usable(answers: Sequence[Answer]) -> None:
+def _check_usable(answers: Sequence[Answer], item: str) -> None:
     """Raises a refusal where no row at all could be used."""
     count = sum(len(answer.rows) for answer in answers)
     if sum(len(answer.problems) for answer in answers) < count:
         return
     problem = next((why for answer in answers for _, why in sorted(answer.problems.items())), "there are no rows")
     large = all(len(answer.too_large) == len(answer.rows) for answer in answers)
-    what = "The molecule" if count == 1 else f"None of the {count} molecules"
-    raise RefusedError(f"{what} can{'not' if count == 1 else ''} be used: {problem}.", 413 if large else 422)
+    what = f"The {item}" if count == 1 else f"None of the {count} {item}s"
+    sentence = f"{what} can{'not' if count == 1 else ''} be used: {problem.rstrip('.')}."
+    raise RefusedError(sentence, 413 if large else 422)
 
 
-def _response(model: str, answers: Sequence[Answer]) -> Response:
+def _response(kind: Kind, answers: Sequence[Answer]) -> Response:
     """All rows as JSON, or as a Parquet file."""
-    _check_usable(answers)
+    _check_usable(answers, "graph" if kind.item == "graph" else "molecule")
     if isinstance(answers[0].rows, list):
         rows = b",".join(text for answer in answers for text in answer.rows)
-        return Response(b'{"model":%s,"rows":[%s]}' % (json.dumps(model).encode(), rows), media_type=JSON)
+        return Response(b'{"model":%s,"rows":[%s]}' % (json.dumps(kind.model).encode(), rows), media_type=JSON)
     buffer = io.BytesIO()
     pyarrow.parquet.write_table(pyarrow.concat_tables([answer.rows for answer in answers]), buffer)
     return Response(buffer.getvalue(), media_type=PARQUET)

@@ -17,10 +17,7 @@ from ssread.serve.jobs import Kind
 from ssread.serve.memory import limited_memory
 from ssread.serve.settings import Limits
 
-__all__ = ["TABLE_ENDINGS", "TooLargeError", "read_table", "send_columns"]
-
-#: The endings of files that a client may send. Compressed ones could hold more than their size says.
-TABLE_ENDINGS = (".csv", ".tsv", ".smi", ".sdf", ".parquet")
+__all__ = ["TooLargeError", "read_table", "send_columns"]
 
 #: The least memory that reading a file may take. A whole page of a Parquet file is unpacked at once.
 READING_BYTES = 500_000_000

@@ -45,6 +45,8 @@ def test_answers_of_a_server_are_those_of_its_schema(server):
         headers = {"Content-Type": "application/json", **headers}
         check(schema, PREDICT, client.post(address, content=content, headers=headers), status)
     check(schema, PREDICT, server.ask("predict", model="nobody", smiles="C"), 404)
+    (taken,) = schema["paths"][FILE]["post"]["requestBody"]["content"].items()
+    assert taken == ("application/octet-stream", {"schema": {"type": "string", "format": "binary"}})
     file = FILE.format(model="rings", what="embed") + "?name=some.csv"
     check(schema, FILE, client.post(file, content=b"smiles\nCCO\n"), 200)
     check(schema, FILE, client.post(file, content=b"smiles\nCCO\n", headers={"Accept": PARQUET}), 200)

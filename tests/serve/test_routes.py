@@ -124,8 +124,12 @@ def test_no_more_are_explained_than_predicted(server):
 def test_what_is_not_json_and_what_is_nowhere_gets_a_sentence(server):
     client = server.client
     as_json = {"content-type": "application/json"}
-    wrong = client.post("/api/models/rings/predict", content=b"{", headers=as_json)
-    assert (wrong.status_code, "JSON" in wrong.json()["detail"]) == (422, True)
+    wrong = client.post("/api/models/rings/predict", content=b'{"smiles', headers=as_json)
+    assert (wrong.status_code, wrong.json()["detail"].startswith("The body is not valid JSON: ")) == (422, True)
+    for content, kind in ((b'{"smiles":"CCO"}', "text/plain"), (b"[1]", as_json["content-type"]), (b"", "")):
+        wrong = client.post("/api/models/rings/predict", content=content, headers={"content-type": kind})
+        told = "The body must be a JSON object, with the header Content-Type: application/json"
+        assert (wrong.status_code, wrong.json()["detail"].startswith(told)) == (422, True)
     pickled = client.post(
         "/api/models/rings/predict", content=b"\x80\x04", headers={"content-type": "application/json"}
     )
@@ -169,9 +173,9 @@ def test_files_of_molecules_are_read_like_those_of_ssread_predict(server, models
         pytest.param("some.parquet", MANY_ROWS, 413, "some.parquet has more than 40 molecules", id="many rows"),
         pytest.param("some.parquet", SWOLLEN, 413, "has 101000000 characters", id="swollen"),
         ("some.sdf", b"nonsense", 422, "some.sdf has no molecule block"),
-        ("some.csv.gz", b"", 422, "name: String should match pattern"),
-        ("model.pkl", b"", 422, "name: String should match pattern"),
-        ("../../some.csv", b"", 422, "name: String should match pattern"),
+        ("some.csv.gz", b"", 422, "'some.csv.gz' is not read: send a table of molecules (.csv,"),
+        ("model.pkl", b"", 422, "or a graph (.graphml or .json)."),
+        ("../../some.csv", b"", 422, "is not that of a file alone: leave out its folders."),
         ("some.json", b"[" * 100_000, 422, "some.json cannot be read as node-link JSON"),
         ("some.graphml", b"<!DOCTYPE x [<!ENTITY a SYSTEM 'file:///etc/passwd'>]><x>&a;</x>", 422, "document type"),
     ],
@@ -180,6 +184,37 @@ def test_files_that_cannot_be_read_get_a_sentence(server, name, content, status,
     answer = server.client.post("/api/models/rings/file/predict", params={"name": name}, content=content)
     assert (answer.status_code, sentence in answer.json()["detail"]) == (status, True), answer.text
     assert "/tmp" not in answer.text
+
+
+@pytest.mark.parametrize("kind", ["application/json", "text/csv", "application/octet-stream", "nonsense", ""])
+def test_a_file_is_taken_whatever_its_content_type(server, kind):
+    client, headers = server.client, {"Content-Type": kind}
+    graph = json.dumps(nx.node_link_data(networks()[0], edges="links")).encode()
+    for model, name, content in (("rings", "some.csv", b"smiles\nCCO\n"), ("graphs", "g.json", graph)):
+        sent = client.post(f"/api/models/{model}/file/predict?name={name}", content=content, headers=headers)
+        assert sent.status_code == 200
+        assert sent.json()["rows"][0]["problem"] is None
+    large = client.post("/api/models/rings/file/predict?name=a.csv", content=b"C" * 300_000, headers=headers)
+    assert large.status_code == 413
+
+
+def test_sentences_about_graphs_have_the_names_that_the_client_knows(server):
+    good, untyped = nx.node_link_data(networks()[0], edges="links"), {"nodes": [{"id": 0}], "links": []}
+    reason = "has no value for 'type'; its attributes are none."
+    rows = server.ask("predict", model="graphs", graphs=[good, untyped, {}]).json()["rows"]
+    assert [row["id"] for row in rows] == ["graph 0", "graph 1", "graph 2"]
+    assert rows[1]["problem"] == f"node 0 of graph 1 {reason}"
+    assert rows[2]["problem"].startswith("graph 2 cannot be read as node-link JSON")
+    for answer, sentence in (
+        (server.ask("predict", model="graphs", graphs=[untyped]), f"node 0 of graph 0 {reason}"),
+        (server.client.post("/api/models/graphs/file/predict?name=g.json", json=untyped), f"node 0 of g.json {reason}"),
+    ):
+        assert answer.json() == {"detail": f"The graph cannot be used: {sentence}"}
+    none = server.ask("predict", model="graphs", graphs=[untyped] * 2).json()["detail"]
+    assert none == f"None of the 2 graphs can be used: node 0 of graph 0 {reason}"
+    for graphs, subject in (([good], "graph 0"), ([good, good], "The request")):
+        told = server.ask("predict", model="rings", graphs=graphs).json()["detail"]
+        assert told.startswith(f"{subject} has no edge features")
 
 
 def test_other_graphs_are_sent_as_json_or_as_a_file(server):
@@ -204,6 +239,7 @@ def test_the_models_their_cards_and_the_schema_are_told(server):
     assert (first.name, first.task, first.outputs, first.calibrated) == ("rings", "classification", ["no", "yes"], True)
     assert (second.task, second.molecules, first.molecules) == ("regression", False, True)
     assert "<h1>Model card</h1>" in first.card
+    assert [info["columns"] for info in server.client.get("/api/models").json()] == [[], [], ["length"], []]
     schema = server.client.get("/api/openapi.json").json()
     assert {f"/api/models/{{model}}/{what}" for what in ("predict", "embed", "explain", "change")} < set(
         schema["paths"]
