@@ -19,6 +19,7 @@ from ssread.paper.datasets import train_datasets
 from ssread.paper.paper_table import PaperTable
 from ssread.paper.registry import DATASETS, PAPER, Context, Progress, heading
 from ssread.paper.stored_results import MissingCell, StoredResults, all_results
+from ssread.train.recipes import DEFAULT
 
 __all__ = ["TABLE_3", "TABLE_4", "TABLE_5", "ComparisonTable"]
 
@@ -64,9 +65,15 @@ class ComparisonTable:
         return files
 
     def page(self, folder: Path, settings: Mapping[str, Any]) -> str:
-        """The table in Markdown, from every CSV file of trainings in a folder and its remarks."""
+        """The table in Markdown, from every CSV file of trainings in a folder and its remarks.
+
+        With the usual recipe it has all datasets; with others those that something is stored of, and the others' names.
+        """
         rows, experiments = read_trainings(sorted(folder.glob("*.csv"))), self._experiments(settings)
-        return self._table(all_results(rows, DATASETS, experiments), experiments[0], _remarks(folder)).markdown()
+        absent = set() if settings.get("recipe", DEFAULT) == DEFAULT else set(DATASETS) - set(rows["dataset"])
+        results = all_results(rows, [name for name in DATASETS if name not in absent], experiments)
+        note = f"\nNot trained: {', '.join(name for name in DATASETS if name in absent)}.\n" if absent else ""
+        return self._table(results, experiments[0], _remarks(folder)).markdown() + note
 
     def cells(self, rows: pd.DataFrame, settings: Mapping[str, Any]) -> list[Cell | MissingCell]:
         """Every cell of the table, from stored trainings.

@@ -46,6 +46,17 @@ def test_what_is_written_makes_the_table_again(tmp_path):
     assert TABLE_3.page(folder, {}) == (folder / "table3.md").read_text(), "two machines that share some trainings"
 
 
+def test_a_page_of_another_recipe_has_the_datasets_that_were_trained(tmp_path):
+    settings = {**SMALL, "recipe": "public"}
+    made = context(tmp_path, settings=settings, train=False, datasets=[])
+    random_trainings(made.store, Experiment.of({"arch": TABLE_3.arch, "aggr": TABLE_3.aggr, **settings}), ("MUTAG",))
+    TABLE_3.run(made)
+    page = TABLE_3.page(tmp_path / "table3-public", settings)
+    assert {line.split(" | ")[0] for line in page.splitlines() if " | gcn | " in line} == {"| MUTAG"}
+    assert "Not trained: DD, Mutagenicity, NCI1, PROTEINS, IMDB-BINARY, IMDB-MULTI." in page
+    assert "36 of 42 cells are missing." in (tmp_path / "table3-public" / "table3.md").read_text()
+
+
 def test_remarks_in_the_folder_explain_gaps(tmp_path):
     small = {"seeds": 2, "folds": 2}
     made = context(tmp_path, settings=small, train=False, datasets=[])
