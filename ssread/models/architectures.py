@@ -77,7 +77,7 @@ ARCHITECTURES = {
         "max",
         2,
         ("SAGE", "DiffPool", "0.1", "(MP+MP+MP)+Pool+MP", "max", "2L MLP"),
-        numerics=2,  # constant channels stay zero in evaluation
+        numerics=3,  # constant channels stay zero in evaluation, from the first batch on
     ),
     "sagpool": Architecture(
         "sagpool:SAGPool",
@@ -91,7 +91,7 @@ ARCHITECTURES = {
         2,
         ("GCN", "TopKPool", "0.9,0.8,0.7", "(MP+Pool+MP+Pool+MP+Pool)+(MP+MP+MP)", "sum,max,mean", "2L MLP"),
     ),
-    "structure_blind": Architecture("structure_blind:StructureBlind", "sum", 2),
+    "structure_blind": Architecture("structure_blind:StructureBlind", "sum", 2, numerics=2),  # as diffpool
 }
 
 

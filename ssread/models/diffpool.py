@@ -10,7 +10,7 @@ from torch_geometric.nn import DenseSAGEConv
 from ssread import segment
 from ssread.errors import InputError
 from ssread.models.graphs import Encoder, Encoding, Graphs
-from ssread.models.layers import BatchNorm, Linear
+from ssread.models.layers import Linear, WarmBatchNorm
 
 __all__ = ["DiffPool", "DiffPooling", "Pooled", "SAGEConv", "diff_pool", "num_clusters"]
 
@@ -97,7 +97,7 @@ class SAGEStack(nn.Module):
         super().__init__()
         inputs = [in_channels] + [hidden_channels] * (num_layers - 1)
         self.convs = nn.ModuleList(SAGEConv(width, hidden_channels) for width in inputs)
-        self.norms = nn.ModuleList(BatchNorm(hidden_channels) for _ in inputs)
+        self.norms = nn.ModuleList(WarmBatchNorm(hidden_channels) for _ in inputs)
 
     def forward(self, graphs: Graphs) -> Tensor:
         """Returns node vectors, [N, num_layers * hidden_channels]."""
@@ -145,7 +145,7 @@ class DiffPool(Encoder):
         self.embedding = SAGEStack(in_channels, hidden_channels, num_layers)
         self.pool = DiffPooling(in_channels, hidden_channels, num_layers, num_clusters)
         self.conv = DenseSAGEConv(num_layers * hidden_channels, hidden_channels)
-        self.norm = BatchNorm(hidden_channels)
+        self.norm = WarmBatchNorm(hidden_channels)
 
     def encode(self, graphs: Graphs) -> Encoding:
         """Returns the cluster vectors of checked graphs, [B * C, d], and the losses ``link`` and ``entropy``."""

@@ -16,8 +16,9 @@ class BatchNorm(nn.BatchNorm1d):
     Without a mask it calls torch's own kernel, which is ten times as fast on a CPU. A batch of a single node, which
     torch refuses in training, has variance 0.
 
-    A channel that is the same for all nodes, as where nodes have no features, is normalised to zero in evaluation as it
-    is in training. torch's would divide by almost nothing how far its running mean is behind.
+    A channel whose running variance is rounding is normalised to zero in evaluation, as it is in training. torch's
+    would divide by almost nothing how far its running mean is behind. Where nodes have no features, every channel may
+    be the same for all of them: :class:`WarmBatchNorm` then does so from the first batch on.
     """
 
     #: A variance below these shares of the squared mean and of ``eps`` is rounding.
@@ -87,8 +88,19 @@ class WarmBatchNorm(BatchNorm):
     """Batch normalisation whose running statistics start at those of the first batch.
 
     torch's start at mean 0 and variance 1 and take fifty steps to reach a variance of a hundred. A small set has that
-    many steps in twenty epochs, and until then every evaluation would be wrong.
+    many steps in twenty epochs, and until then every evaluation would be wrong. Of a channel that is the same for all
+    nodes, what is left of the 1 would be divided by: for hundreds of steps it is little, but more than rounding.
     """
+
+    def _plain(self, x: Tensor, mask: Tensor | None) -> Tensor:
+        if not self.training or mask is not None or x.size(0) < 2:
+            return super()._plain(x, mask)
+        if not segment.is_concrete(x, self.num_batches_tracked):
+            return super()._plain(x, torch.ones_like(x[:, :1]))
+        self.num_batches_tracked.add_(1)
+        weight = max(1 / int(self.num_batches_tracked), self.momentum or 0.0)
+        running = self.running_mean, self.running_var
+        return nn.functional.batch_norm(x, *running, self.weight, self.bias, True, weight, self.eps)
 
     @torch.no_grad()
     def _keep(self, mean: Tensor, unbiased: Tensor) -> None:

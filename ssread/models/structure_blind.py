@@ -3,7 +3,7 @@
 from torch import nn
 
 from ssread.models.graphs import Encoder, Encoding, Graphs
-from ssread.models.layers import BatchNorm, Dropout
+from ssread.models.layers import Dropout, WarmBatchNorm
 
 __all__ = ["StructureBlind"]
 
@@ -31,7 +31,7 @@ class StructureBlind(Encoder):
         super().__init__(in_channels, hidden_channels)
         inputs = [in_channels] + [hidden_channels] * (num_layers - 1)
         self.layers = nn.ModuleList(nn.Linear(width, hidden_channels) for width in inputs)
-        self.norms = nn.ModuleList(BatchNorm(hidden_channels) for _ in inputs)
+        self.norms = nn.ModuleList(WarmBatchNorm(hidden_channels) for _ in inputs)
         self.dropout, self.last_dropout = Dropout(dropout), last_dropout
 
     def encode(self, graphs: Graphs) -> Encoding:
