@@ -22,8 +22,8 @@ __all__ = [
 #: Nodes without a position.
 NO_POSITION = "#BBBBBB"
 
-#: Positive and negative class activation.
-FOR, AGAINST = "#D55E00", "#0072B2"
+#: Positive and negative contributions. Positions have neither colour: the two are shown side by side.
+FOR, AGAINST = "#8E3A97", "#2D7F3E"
 
 #: Tol's muted colours, for more positions than Okabe and Ito's palette has.
 _FURTHER_COLOURS = ("#332288", "#88CCEE", "#44AA99", "#117733", "#999933", "#DDCC77", "#CC6677", "#882255", "#AA4499")
@@ -134,10 +134,10 @@ def relative_activations(activations: Sequence[float]) -> np.ndarray:
 
 
 def activation_colours(activations: Sequence[float]) -> list[str]:
-    """From white (0) to orange (for the class) or blue (against it), relative to the graph's largest activation.
+    """From white (0) to purple (for the class) or green (against it), relative to the graph's largest activation.
 
     >>> activation_colours([1.0, 0.0, -0.5])
-    ['#d55e00', '#ffffff', '#80b8d8']
+    ['#8e3a97', '#ffffff', '#96bf9e']
     """
     colours = []
     for value in relative_activations(activations):

@@ -37,8 +37,8 @@ class Fact(Protocol):
 def name_positions(traits: Sequence[Sequence[Fact]], facts: Sequence[str], alpha: float = 0.05) -> list[str]:
     """A name for every position, each different: ``nitro group``, ``end of a chain``, or ``position 3``.
 
-    A position is called by the fact of the largest effect that holds for at least half of its nodes; of facts that are
-    nearly as strong, by the most telling one. Where the same fact fits several positions, the one with the largest
+    A position is named after the fact of the largest effect that holds for at least half of its nodes; of facts that
+    are nearly as strong, the most telling one. Where the same fact fits several positions, the one with the largest
     effect has it, and another takes its next fact or adds what distinguishes it: ``aromatic CH, next to an end``.
     Without a fact that holds for half of the nodes a position is ``mixed, with ...``, and without any that stands out
     it keeps its number.

@@ -8,7 +8,7 @@ from typing import Any
 
 from torch import Tensor
 
-from ssread.common.figure_style import as_label, drawing, save
+from ssread.common.figure_style import PALETTE, as_label, drawing, save
 from ssread.common.files import write_text
 from ssread.data.graphset import GraphSet
 from ssread.data.task_names import CLASSIFICATION, MULTILABEL, REGRESSION
@@ -77,7 +77,7 @@ def draw_map(model: Any, graphs: GraphSet, stem: Path) -> list[Path]:
             title += "; diamonds: prototypes"
         else:
             x, y = points.coordinates.T
-            axis.scatter(x, y, color=AGAINST, s=9, linewidths=0)
+            axis.scatter(x, y, color=PALETTE[0], s=9, linewidths=0)
         axis.set_title(title)
         return save(figure, stem)
 

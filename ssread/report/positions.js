@@ -6,7 +6,7 @@ function addPositions() {
     : "Nodes with like surroundings "
       + (hops === 0 ? "(their own features) " : `(features within ${hops} ${hops === 1 ? "hop" : "hops"}) `)
       + "share a position; nobody said what they mean, and other trainings find nearly the same.";
-  const lead = source + " A position is called by what is over-represented among its nodes. Bars show how many nodes "
+  const lead = source + " A position is named after what is over-represented among its nodes. Bars show how many nodes "
     + "of a position have a property, ticks how many of all other nodes have it. "
     + (explained.stored_meanings
       ? "Names, properties and contributions were measured on the training set; shares and typical nodes are of these graphs."
