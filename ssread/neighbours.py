@@ -1,8 +1,9 @@
 """Sums over neighbours: the product of a batch's adjacency matrix with its node vectors.
 
 On a CPU the edges are sorted by the node they enter, once per batch, and ``embedding_bag`` adds up the neighbours of a
-node while it reads them. That takes a twentieth of the time of gathering, scaling and scattering messages. On a GPU
-:mod:`ssread.kernels.messages` does the same for all models of a cohort at once. Everywhere else, and under
+node while it reads them. That takes a twentieth of the time of gathering, scaling and scattering messages. With edge
+features :mod:`ssread.kernels.cpu_messages`, compiled by Numba, adds them up. On a GPU :mod:`ssread.kernels.messages`
+does the same for all models of a cohort at once. Everywhere else, without Numba, and under
 ``torch.compile``, ``torch.export`` and ``torch.func``, :mod:`ssread.segment` gathers and scatters the messages.
 """
 

@@ -20,8 +20,8 @@ class Nodes:
     Args:
         x: Node vectors, [..., N, in_channels], with the nodes in dimension ``dim``.
         index: The graph of every node, [N], in any order.
-        ptr: The first node of every graph and the number of nodes, [B + 1]; nodes must be sorted by graph. With
-            ``index`` too, a node between those of another graph than its own may be ignored.
+        ptr: The first node of every graph and the number of nodes, [B + 1]; nodes must be sorted by graph. If ``index``
+            is given too and disagrees with ``ptr`` for a node, the result for that node is not defined.
         dim_size: The number of graphs B.
         dim: The dimension of ``x`` that counts the nodes.
         in_channels: The width that ``x`` must have.

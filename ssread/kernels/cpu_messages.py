@@ -45,13 +45,15 @@ class Messages(torch.autograd.Function):
     ) -> Tensor:
         """Returns the sum of the messages to every node and its own part, [N, d]."""
         for edges in (entering, leaving):
-            _check_ends(edges.other, len(x))
+            _check_shapes(edges, x, shift, scale, root, features, table)
+            _check_numbers(edges)
         scale = x.new_ones(len(x)) if scale is None else scale
         own, form = x.new_empty(0), NONE
         if root is not None:
             own, form = root, RELU
         elif factor is not None:
             own, form = factor.view(1), MULTIPLE
+            ctx.shape_of_factor = factor.shape
         ctx.save_for_backward(x, shift, features, table, scale, own)
         ctx.leaving, ctx.form = leaving, form
         total = torch.zeros_like(x, memory_format=torch.contiguous_format)
@@ -68,16 +70,50 @@ class Messages(torch.autograd.Function):
         _hand_back(*arrays, ctx.form, *(gradient.numpy() for gradient in gradients))
         of_x, of_shift, of_table, of_own = gradients
         of_root = of_own if ctx.form == RELU else None
-        of_factor = torch.dot(grad.reshape(-1), x.reshape(-1)) if ctx.form == MULTIPLE else None
+        of_factor = None
+        if ctx.form == MULTIPLE:
+            of_factor = torch.dot(grad.reshape(-1), x.reshape(-1)).view(ctx.shape_of_factor)
         return of_x, of_shift, None, of_root, of_factor, None, of_table, None, None
 
 
-def _check_ends(ends: Tensor, num_nodes: int) -> None:
-    """Raises an error for an end that is no node: compiled code would read beyond the end of a tensor."""
-    if ends.numel():
-        low, high = (int(bound) for bound in ends.aminmax())
-        if low < 0 or high >= num_nodes:
-            raise InputError(f"An edge ends at node {low if low < 0 else high}, but there are {num_nodes} nodes.")
+def _check_shapes(
+    edges: SortedEdges,
+    x: Tensor,
+    shift: Tensor,
+    scale: Tensor | None,
+    root: Tensor | None,
+    features: Tensor,
+    table: Tensor,
+) -> None:
+    """Raises an error for a tensor that does not fit the others: compiled code would read beyond its end."""
+    nodes, channels = x.shape
+    if len(edges.start) != nodes + 1:
+        raise InputError(f"x holds {nodes} node vectors, but the edges are those of {len(edges.start) - 1} nodes.")
+    expected = (
+        ("shift", shift, [channels]),
+        ("scale", scale, [nodes]),
+        ("root", root, [channels]),
+        ("features", features, [len(edges.other), len(table)]),
+        ("table", table, [len(table), channels]),
+    )
+    for name, tensor, shape in expected:
+        if tensor is not None and [*tensor.shape] != shape:
+            raise InputError(f"{name} must have the shape {shape}, but has the shape {[*tensor.shape]}.")
+
+
+def _check_numbers(edges: SortedEdges) -> None:
+    """Raises an error for the number of a node or an edge that there is not, for the same reason."""
+    nodes, count = len(edges.start) - 1, len(edges.other)
+    if (number := _outside(edges.other, nodes)) is not None:
+        raise InputError(f"An edge ends at node {number}, but there are {nodes} nodes.")
+    if (number := _outside(edges.start, count + 1)) is not None:
+        raise InputError(f"The edges of a node begin or end at edge {number}, but there are {count} edges.")
+
+
+def _outside(numbers: Tensor, size: int) -> int | None:
+    """A number below 0, or else one not below ``size``; None if there is none."""
+    low, high = (int(bound) for bound in numbers.aminmax()) if numbers.numel() else (0, -1)
+    return low if low < 0 else high if high >= size else None
 
 
 def _ends(edges: SortedEdges) -> tuple[Tensor, Tensor, Tensor]:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import nn
 
+from ssread.errors import InputError
 from ssread.models.graphs import Encoder, Encoding, Graphs
 from ssread.models.layers import BatchNorm, Dropout, Linear
 
@@ -36,6 +37,8 @@ class Stack(Encoder):
         jumping: bool,
         last_dropout: bool,
     ):
+        if num_layers < 1:
+            raise InputError(f"num_layers must be 1 or more, but {num_layers} was given.")
         super().__init__(in_channels, hidden_channels * (num_layers if jumping else 1), edge_channels)
         self.node_encoder = Linear(in_channels, hidden_channels)
         self.convs = nn.ModuleList(conv(hidden_channels, edge_channels) for _ in range(num_layers))

@@ -61,6 +61,42 @@ def test_an_edge_that_ends_nowhere_is_an_error(end, side):
         )
 
 
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"x": torch.ones(5, 2)}, "x holds 5 node vectors, but the edges are those of 3 nodes"),
+        ({"x": torch.ones(2, 2)}, "x holds 2 node vectors, but the edges are those of 3 nodes"),
+        ({"shift": torch.zeros(3)}, r"shift must have the shape \[2\], but has the shape \[3\]"),
+        ({"scale": torch.ones(2)}, r"scale must have the shape \[3\], but has the shape \[2\]"),
+        ({"root": torch.ones(1)}, r"root must have the shape \[2\], but has the shape \[1\]"),
+        ({"features": torch.ones(1, 1)}, r"features must have the shape \[2, 1\], but has the shape \[1, 1\]"),
+        ({"table": torch.ones(4, 2)}, r"features must have the shape \[2, 4\], but has the shape \[2, 1\]"),
+        ({"table": torch.ones(1, 3)}, r"table must have the shape \[1, 2\], but has the shape \[1, 3\]"),
+        ({"target": torch.tensor([1, 2, 2])}, "The edges of a node begin or end at edge 3, but there are 2 edges"),
+        ({"start": torch.tensor([0, 9, 2, 2])}, "The edges of a node begin or end at edge 9, but there are 2 edges"),
+        ({"start": torch.tensor([0, 2])}, "x holds 3 node vectors, but the edges are those of 1 nodes"),
+    ],
+)
+def test_tensors_that_do_not_fit_each_other_are_an_error(changed, sentence):
+    """Compiled code would read beyond the end of one of them."""
+    edges = {"source": torch.tensor([0, 1]), "target": torch.tensor([1, 2]), "num_nodes": 3}
+    parts = {"x": torch.ones(3, 2), "shift": torch.zeros(2), "features": torch.ones(2, 1), "table": torch.ones(1, 2)}
+    given = {"scale": None, "root": None, "factor": None, **parts, **edges, **changed}
+    to = Neighbours(*(given.pop(name) for name in edges), start=given.pop("start", None))
+    with pytest.raises(InputError, match=sentence):
+        to.messages(**given)
+
+
+@pytest.mark.parametrize("shape", [(), (1,)])
+def test_the_gradient_of_the_factor_has_its_shape(shape):
+    factor = torch.full(shape, 2.0, requires_grad=True)
+    to = Neighbours(torch.tensor([0, 1]), torch.tensor([1, 2]), 3)
+    to.messages(
+        torch.ones(3, 2), torch.zeros(2), None, None, factor, torch.ones(2, 1), torch.ones(1, 2)
+    ).sum().backward()
+    assert torch.equal(factor.grad, torch.full(shape, 6.0))
+
+
 def test_where_numba_may_not_compile_plain_code_does_it(monkeypatch):
     """With ``NUMBA_DISABLE_JIT=1``, as in a debugger."""
     monkeypatch.setattr("numba.config.DISABLE_JIT", 1)

@@ -5,6 +5,7 @@ import torch
 from helpers.small_graphs import FEATURES, padded, random_batch
 from torch import nn
 
+from ssread.errors import InputError
 from ssread.models.conv_stack import Stack
 
 
@@ -47,6 +48,12 @@ def test_layers_follow_each_other_and_the_last_has_no_relu(num_layers, jumping):
     assert torch.equal(encoding.batch, batch.batch)
     assert stack.out_channels == encoding.x.size(1) == 8 * (num_layers if jumping else 1)
     assert [conv.built_with for conv in stack.convs] == [(8, 2)] * num_layers
+
+
+@pytest.mark.parametrize("num_layers", [0, -1])
+def test_a_stack_without_layers_is_refused(num_layers):
+    with pytest.raises(InputError, match=f"num_layers must be 1 or more, but {num_layers} was given"):
+        build(num_layers)
 
 
 def test_padding_does_not_count_in_the_statistics():
