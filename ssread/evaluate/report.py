@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 from rich import box
 from rich.markup import escape
 from rich.table import Table
@@ -20,7 +21,16 @@ from ssread.published.results import PaperResult
 from ssread.train.recipes import recipe_named
 from ssread.train.runs import Training
 
-__all__ = ["Cell", "Report", "TableCell", "format_interval", "model_name", "selection_rule"]
+__all__ = [
+    "Cell",
+    "Report",
+    "TableCell",
+    "Together",
+    "format_interval",
+    "format_points",
+    "model_name",
+    "selection_rule",
+]
 
 
 @dataclass(frozen=True)
@@ -68,6 +78,35 @@ class Cell(TableCell):
 
     num_positions: int
     comparison: Comparison
+
+
+@dataclass(frozen=True)
+class Together:
+    """Measured cells of a dataset as one.
+
+    Attributes:
+        dataset: The dataset's name.
+        cells: The cells.
+    """
+
+    dataset: str
+    cells: Sequence[Cell]
+
+    @cached_property
+    def comparison(self) -> Comparison:
+        """The comparison of their means: see :func:`ssread.evaluate.statistics.pooled`."""
+        return pooled([cell.comparison for cell in self.cells])
+
+    @property
+    def paper_gain(self) -> float:
+        """The mean of the paper's differences for the same cells."""
+        return float(np.mean([cell.paper_gain for cell in self.cells]))
+
+    @property
+    def pairs(self) -> str:
+        """How many (seed, fold) pairs all of the cells have, such as ``, 10 of 50 pairs``; empty if none is missing."""
+        found, total = self.comparison.pairs, self.cells[0].comparison.scores[0].size
+        return f", {found} of {total} pairs" if found < total else ""
 
 
 def model_name(arch: str, learn: str = "supervised", task: str = "class") -> str:
@@ -154,17 +193,18 @@ class Report:
         return holm([cell.comparison.corrected_p for cell in self.cells])
 
     @cached_property
-    def together(self) -> Comparison | None:
-        """All cells of a dataset as one: their mean on every (seed, fold) pair; None unless there are several."""
+    def together(self) -> Together | None:
+        """All cells as one; None unless there are several, all of one dataset."""
         kinds = {(cell.dataset, cell.learn, cell.task) for cell in self.cells}
-        return pooled([cell.comparison for cell in self.cells]) if len(kinds) == 1 < len(self.cells) else None
+        return Together(self.cells[0].dataset, self.cells) if len(kinds) == 1 < len(self.cells) else None
 
     @property
     def verdicts(self) -> list[tuple[str, str]]:
         """What every cell says, and all of them together: what it is about, and the verdict."""
         found = [(f"{cell.dataset}, {cell.model}, {cell.aggr}", cell.comparison.verdict) for cell in self.cells]
-        if self.together is not None:
-            found.append((f"{self.cells[0].dataset}, the mean of all {len(found)} cells", self.together.verdict))
+        if (every := self.together) is not None:
+            about = f"{every.dataset}, the mean of all {len(every.cells)} cells{every.pairs}"
+            found.append((about, every.comparison.verdict))
         return found
 
     @property
@@ -230,7 +270,7 @@ class Report:
                 f"{escape(what)}\n[bold]{found.finding}[/bold]",
                 _result(found.baseline).replace(" ", "\n"),
                 _result(found.candidate).replace(" ", "\n"),
-                escape(f"{_points(found.difference, '+.2f')}\n{format_interval(found)}"),
+                escape(f"{format_points(found.difference, '+.2f')}\n{format_interval(found)}"),
                 "\n".join(format_p(p) for p in p_values),
                 f"{_paper(cell.paper_global)}\n{_paper(cell.paper_ssread)}",
             )
@@ -245,7 +285,7 @@ class Report:
                 *(cell.dataset, cell.model, cell.aggr, cell.num_positions),
                 *(_paper(cell.paper_global), _paper(cell.paper_ssread)),
                 *(_result(cell.comparison.baseline), _result(cell.comparison.candidate)),
-                f"{_points(cell.comparison.difference, '+.2f')} {format_interval(cell.comparison)}",
+                f"{format_points(cell.comparison.difference, '+.2f')} {format_interval(cell.comparison)}",
                 *(format_p(p) for p in (cell.comparison.p, cell.comparison.corrected_p, holm_p)),
                 cell.comparison.finding,
             ]
@@ -283,7 +323,7 @@ class Report:
             }
             for cell, holm_p in zip(self.cells, self.holm, strict=True)
         ]
-        together = self.together and _numbers(self.together)
+        together = self.together and _numbers(self.together.comparison)
         return without_nan(
             {
                 "metric": self.metric,
@@ -296,12 +336,13 @@ class Report:
         )
 
 
-def _points(share: float, form: str = ".2f") -> str:
+def format_points(share: float, form: str = ".2f") -> str:
+    """Returns a fraction in percent, a dash where there is none."""
     return format(100 * share, form) if math.isfinite(share) else "-"
 
 
 def _result(summary: Summary) -> str:
-    return f"{_points(summary.mean)} ({_points(summary.sd)})"
+    return f"{format_points(summary.mean)} ({format_points(summary.sd)})"
 
 
 def _paper(result: PaperResult | None) -> str:
@@ -311,7 +352,7 @@ def _paper(result: PaperResult | None) -> str:
 def format_interval(found: Comparison) -> str:
     """Returns the 95 % interval of a difference in percent, an empty text where there is none."""
     low, high = found.interval
-    return f"[{_points(low)}, {_points(high)}]" if math.isfinite(low) else ""
+    return f"[{format_points(low)}, {format_points(high)}]" if math.isfinite(low) else ""
 
 
 def _numbers(found: Comparison) -> dict[str, Any]:

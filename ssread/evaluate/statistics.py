@@ -54,7 +54,7 @@ class Comparison:
         equal_p: The p-value of two one-sided tests (Schuirmann 1987) with the variance of the corrected test. The null
             hypothesis is a difference beyond the margin; a small p shows that both are equal within the margin.
         test_to_train: The ratio of test graphs to training graphs that the corrected test went by.
-        scores: The metric of baseline and candidate [2, seeds, folds]; NaN if a training failed.
+        scores: The metric of baseline and candidate [2, seeds, folds]; NaN if a training failed or does not count.
     """
 
     baseline: Summary
@@ -203,8 +203,8 @@ def compare(
 def pooled(comparisons: Sequence[Comparison]) -> Comparison:
     """Compares the means of several models, such as one with every aggregation, over the same (seed, fold) pairs.
 
-    The mean of several differences varies less than each of them, so it can show what none of them shows alone. Those
-    with fewer pairs than others are left out, and a pair counts if it was finished by all models.
+    The mean of several differences varies less than each of them, so it can show what none of them shows alone. A pair
+    counts if it was finished by all models.
 
     >>> one = compare([[0.80, 0.82, 0.78, 0.81]], [[0.86, 0.82, 0.86, 0.82]])
     >>> other = compare([[0.71, 0.70, 0.72, 0.70]], [[0.73, 0.76, 0.72, 0.77]])
@@ -212,10 +212,13 @@ def pooled(comparisons: Sequence[Comparison]) -> Comparison:
     >>> round(together.difference, 3), one.finding, other.finding, together.finding
     (0.037, 'undecided', 'undecided', 'better')
     """
-    most = max((found.scores.shape for found in comparisons), key=np.prod)
-    alike = [found for found in comparisons if found.scores.shape == most]
-    before, after = np.mean([found.scores for found in alike], axis=0)
-    first = alike[0]
+    shapes = sorted({found.scores.shape[1:] for found in comparisons})
+    if len(shapes) > 1:
+        shown = " and ".join(map(str, shapes))
+        raise InputError(f"Results to be averaged must have the same shape [seeds, folds]; found {shown}.")
+    means = np.mean([found.scores for found in comparisons], axis=0)
+    before, after = means[:, np.isfinite(means).any(axis=(0, 2))]  # a seed that a model does not have has not failed
+    first = comparisons[0]
     return compare(before, after, test_to_train=first.test_to_train, names=first.names, margin=first.margin)
 
 

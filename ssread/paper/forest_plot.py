@@ -2,24 +2,19 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ssread.common.figure_style import PALETTE, drawing, save
-from ssread.evaluate.report import Cell
+from ssread.evaluate.report import Cell, Together
 from ssread.evaluate.significance import MARGIN
-from ssread.evaluate.statistics import Comparison, pooled
 from ssread.paper.registry import heading
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["FINDINGS", "Together", "draw_differences", "finding_of"]
+__all__ = ["FINDINGS", "draw_differences", "finding_of"]
 
 #: The findings that are told apart, with colour and marker.
 FINDINGS = {
@@ -37,29 +32,6 @@ LABELS = {
 HOLLOW: dict[str, Any] = {"color": "black", "markerfacecolor": "white", "markersize": 3, "markeredgewidth": 0.6}
 ROW = 0.17  # inches
 GAP = 0.6  # rows between datasets
-
-
-@dataclass(frozen=True)
-class Together:
-    """All measured cells of a dataset as one.
-
-    Attributes:
-        dataset: The dataset's name.
-        cells: Its cells.
-    """
-
-    dataset: str
-    cells: Sequence[Cell]
-
-    @cached_property
-    def comparison(self) -> Comparison:
-        """The comparison of their means: see :func:`ssread.evaluate.statistics.pooled`."""
-        return pooled([cell.comparison for cell in self.cells])
-
-    @property
-    def paper_gain(self) -> float:
-        """The mean of the paper's differences for the same cells."""
-        return float(np.mean([cell.paper_gain for cell in self.cells]))
 
 
 def finding_of(cell: Cell | Together) -> str:
@@ -153,7 +125,7 @@ def _draw_row(axis: "Axes", row: Cell | Together, y: float) -> None:
 def _name(row: Cell | Together, first: bool) -> str:
     """What tells a row from the others: of the first of a dataset also its name."""
     if isinstance(row, Together):
-        return f"{row.dataset}, {len(row.cells)} cell{'s' * (len(row.cells) > 1)}"
+        return f"{row.dataset}, {len(row.cells)} cell{'s' * (len(row.cells) > 1)}{row.pairs}"
     of_table_3 = row.learn == "supervised" and row.arch == "gcn"
     name = row.aggr if of_table_3 else row.arch if row.learn == "supervised" else row.learn
     return f"{row.dataset}: {name}" if first else name

@@ -13,11 +13,11 @@ import numpy as np
 import pandas as pd
 
 from ssread.common.markdown import markdown_table
-from ssread.evaluate.report import Cell, TableCell, format_interval
+from ssread.evaluate.report import Cell, TableCell, Together, format_interval, format_points
 from ssread.evaluate.significance import ALPHA
 from ssread.evaluate.statistics import format_p, holm
 from ssread.paper.comparison_tables import TABLE_3, TABLE_4, TABLE_5, ComparisonTable
-from ssread.paper.forest_plot import FINDINGS, Together, draw_differences, finding_of
+from ssread.paper.forest_plot import FINDINGS, draw_differences, finding_of
 from ssread.paper.registry import DATASETS, heading
 from ssread.paper.stored_results import MissingCell
 
@@ -117,11 +117,11 @@ class Overview:
         rows = []
         for group, holm_p in zip(self.together, corrected, strict=True):
             found = group.comparison
-            results = (f"{100 * result.mean:.2f}" for result in (found.baseline, found.candidate))
+            results = (format_points(result.mean) for result in (found.baseline, found.candidate))
             p_values = (format_p(p) for p in (found.corrected_p, holm_p))
-            difference = f"{100 * found.difference:+.2f} {format_interval(found)}"
-            row = [group.dataset, str(len(group.cells)), *results, difference, f"{group.paper_gain:+.2f}", *p_values]
-            rows.append([*row, found.finding])
+            difference = f"{format_points(found.difference, '+.2f')} {format_interval(found)}"
+            row = [group.dataset, f"{len(group.cells)}{group.pairs}", *results, difference]
+            rows.append([*row, f"{group.paper_gain:+.2f}", *p_values, found.finding])
         headings = ["dataset", "cells", "GRead", "SSRead", "difference, 95 % interval", "the paper", "corrected p"]
         return markdown_table([*headings, "Holm p", "finding"], rows)
 

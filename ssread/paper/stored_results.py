@@ -117,9 +117,11 @@ class StoredResults:
         if self.positions is None or not seeds.any():
             done = int((before != MISSING).sum() + (after != MISSING).sum())
             return MissingCell(self.dataset, arch, name, done, before.size + after.size, **common)
-        scores = [self._values("test_accuracy", rows[seeds]) for rows in (before, after)]
+        scores = np.full((2, *before.shape), np.nan)
+        scores[:, seeds] = [self._values("test_accuracy", rows[seeds]) for rows in (before, after)]
         ratio, margin = self.experiment.test_to_train, self.experiment.margin / 100
-        comparison = compare(*scores, test_to_train=ratio, margin=margin)
+        comparison = compare(*scores[:, seeds], test_to_train=ratio, margin=margin)
+        comparison = dataclasses.replace(comparison, scores=scores)  # those of other cells may be of other seeds
         return Cell(self.dataset, arch, name, self.positions, comparison, **common)
 
     def _later(self) -> list[Run]:

@@ -99,12 +99,23 @@ def test_all_cells_of_a_dataset_are_also_judged_together(report: Report) -> None
     assert report.as_dict()["together"] is None
     two = Report(report.cells[:2], RULE)
     assert two.together is not None
-    assert two.together.difference == pytest.approx(0.0325)
+    assert two.together.comparison.difference == pytest.approx(0.0325)
     assert two.as_dict()["together"]["difference"] == pytest.approx(3.25)
     what, verdict = two.verdicts[-1]
     assert (what, len(two.verdicts)) == ("MUTAG, the mean of all 2 cells", 3)
-    assert verdict == two.together.verdict
+    assert verdict == two.together.comparison.verdict
     assert f"{what}: {verdict}." in two.markdown()
+
+
+def test_all_cells_together_are_judged_on_the_pairs_that_all_have() -> None:
+    scores = np.linspace(0.7, 0.9, 20).reshape(2, 10)
+    failed = np.where(scores == scores[1, 3], math.nan, scores)
+    cells = [
+        cell("MUTAG", "gcn", aggr, compare(given, given + 0.01)) for aggr, given in (("sum", scores), ("max", failed))
+    ]
+    report = Report(cells, RULE)
+    assert report.verdicts[-1][0] == "MUTAG, the mean of all 2 cells, 19 of 20 pairs"
+    assert report.as_dict()["together"]["pairs"] == 19
 
 
 def test_failed_trainings_and_missing_numbers_are_told() -> None:

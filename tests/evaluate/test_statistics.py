@@ -222,6 +222,6 @@ def test_several_models_together_are_the_comparison_of_their_means(models: int, 
         assert getattr(found, name) == pytest.approx(getattr(expected, name), nan_ok=True)
 
 
-def test_models_with_fewer_pairs_are_left_out_of_the_mean() -> None:
-    whole, part = compare([[0.7, 0.8], [0.7, 0.8]], [[0.8, 0.8], [0.7, 0.9]]), compare([[0.1, 0.1]], [[0.9, 0.9]])
-    assert pooled([part, whole, part]) == whole
+def test_models_are_only_averaged_over_the_same_pairs() -> None:
+    with pytest.raises(InputError, match=r"must have the same shape \[seeds, folds\]; found \(1, 2\) and \(2, 2\)"):
+        pooled([compare(*[np.ones(shape)] * 2) for shape in ((2, 2), (1, 2), (2, 2))])

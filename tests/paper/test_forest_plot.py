@@ -3,9 +3,10 @@
 from dataclasses import replace
 
 import pytest
-from helpers.findings import BETTER, EQUAL, UNDECIDED, WORSE
+from helpers.findings import BETTER, EQUAL, UNDECIDED, WORSE, part
 
-from ssread.paper.forest_plot import FINDINGS, Together, draw_differences, finding_of
+from ssread.evaluate.report import Together
+from ssread.paper.forest_plot import FINDINGS, draw_differences, finding_of
 
 
 def test_findings_are_told_apart():
@@ -33,12 +34,13 @@ def test_tables_stand_side_by_side(tmp_path):
 
 
 def test_all_cells_of_a_dataset_are_a_row(tmp_path):
-    together = [Together("NCI1", [EQUAL, BETTER]), Together("MUTAG", [WORSE])]
+    together = [Together("NCI1", [EQUAL, BETTER]), Together("MUTAG", [WORSE]), Together("DD", [BETTER, part(0)])]
     (picture,) = draw_differences({"table3": [EQUAL, BETTER]}, tmp_path / "all", ["svg"], together)
     text = picture.read_text()
     assert "All cells of a dataset together" in text
     assert "NCI1, 2 cells<" in text
     assert "MUTAG, 1 cell<" in text
+    assert "DD, 2 cells, 5 of 10 pairs<" in text
     assert together[0].paper_gain == pytest.approx(1.81)
     assert together[0].comparison.difference == pytest.approx(0.0105)
 

@@ -1,6 +1,8 @@
 """All pairs at a glance: counts, sentences and the picture follow from the cells."""
 
-from helpers.findings import BETTER, EQUAL, NOT_YET, UNDECIDED, WORSE, cell
+import numpy as np
+import pytest
+from helpers.findings import BETTER, EQUAL, NOT_YET, UNDECIDED, WORSE, cell, part
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -45,6 +47,24 @@ def test_all_cells_of_a_dataset_stand_in_one_row():
     assert " | +0.30 \\[0.17, 0.43\\] | +1.81 | " in nci1
     assert nci1.endswith("| better |")
     assert "All cells of a dataset together" not in overview(NOT_YET).markdown("x.svg")
+
+
+def test_cells_of_a_dataset_are_compared_on_the_pairs_that_all_have():
+    """One seed of a cell takes part with this seed of the others."""
+    cells = [cell(0.9), cell(-0.3), part(1, 3.0)]
+    (group,) = overview(*cells).together
+    seed = np.mean([found.comparison.scores[:, 1] for found in cells], axis=0)
+    assert group.comparison.pairs == seed.shape[1] == 5
+    assert group.comparison.baseline.failed == 0
+    assert group.comparison.difference == pytest.approx((seed[1] - seed[0]).mean()) == pytest.approx(0.012)
+    assert "| NCI1 | 3, 5 of 10 pairs | 80.00 | 81.20 |" in overview(*cells).markdown("x.svg")
+
+
+def test_cells_without_a_common_pair_are_not_compared(tmp_path):
+    view = overview(part(0), part(1))
+    assert "| NCI1 | 2, 0 of 10 pairs | - | - | - | +1.81 | - | - | too few pairs |" in view.markdown("x.svg")
+    assert "nan" not in view.markdown("x.svg")
+    assert "NCI1, 2 cells, 0 of 10 pairs<" in view.draw(tmp_path / "all", ["svg"])[0].read_text()
 
 
 def test_many_cells_are_counted_by_dataset():
