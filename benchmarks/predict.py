@@ -35,6 +35,7 @@ from ssread.apply.chunks import Rows, chunks_of
 from ssread.apply.features import Features
 from ssread.apply.output_tables import Part, write_parts
 from ssread.apply.prediction import prediction_table
+from ssread.apply.reference import Reference
 from ssread.apply.screening import screen
 from ssread.apply.streaming import read_by_workers
 from ssread.apply.trained_model import BATCH, GPU_BATCH
@@ -62,7 +63,9 @@ def make_model(smiles: list[str], arch: str, folder: Path) -> None:
     graphs = from_smiles(smiles[:200], [row % 2 for row in range(200)])
     model = model_for(graphs, arch, position_hops=hops_of(None, arch, "ssread"))  # as ssread train makes it
     place_prototypes(model, graphs)
-    TrainedModel([model], ["0", "1"], Features.of(graphs)).save(folder)
+    trained = TrainedModel([model], ["0", "1"], Features.of(graphs))
+    trained.reference = Reference.of(trained, graphs)  # for the column "distance"
+    trained.save(folder)
 
 
 def write_rows(smiles: list[str], rows: int, path: Path) -> Path:

@@ -92,7 +92,8 @@ def chunks_of(features: Features, data: Any, *, keep_columns: bool = False, **op
         label=None,
         id=options.get("id"),
         hydrogens=bool(trained_with.get("hydrogens", False)),
-        all=keep_columns or bool(own_columns(features.sources)),
+        all=keep_columns,
+        keep=own_columns(features.sources),
     )
 
     def molecule_chunk(block: Block) -> MoleculeChunk:

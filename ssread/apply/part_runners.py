@@ -39,17 +39,18 @@ def _here(work: Work, tasks: Iterable[tuple[Any, ...]], workers: int | None) -> 
 
 
 def _on_ray(work: Work, tasks: Iterable[tuple[Any, ...]], address: str) -> Iterator[int]:
-    from ssread.evaluate.ray_runner import connected
+    from ssread.evaluate.ray_runner import connected, finished, require_nodes
 
     ray = connected(address)
+    require_nodes(ray, "CPU", address)
     remote = ray.remote(num_cpus=1, max_retries=RETRIES)(work)
     pending: list[Any] = []
 
     def collect() -> int:
-        nonlocal pending
-        done, pending = ray.wait(pending, num_returns=1)
+        task = finished(ray, pending, "CPU", address)[0]
+        pending.remove(task)
         try:
-            return ray.get(done[0])
+            return ray.get(task)
         except ray.exceptions.RayTaskError as error:
             raise error.cause from error
         except ray.exceptions.RayError as error:

@@ -60,13 +60,14 @@ class Best:
 def begin(folder: Path, options: dict[str, Any], files: Sequence[LibraryFile]) -> None:
     """Writes what the parts are made from, unless an earlier call did; raises an ``InputError`` if that was another.
 
-    Files may have been changed, added or removed since then if there is no part of them or of files after them.
+    Files may have been changed, added or removed since then if there is no part of them or of files after them. Hidden
+    files do not count: a call that was killed while it wrote the manifest leaves one.
     """
     inputs = [_identity(file) for file in files]
     wanted = {"options": options, "inputs": inputs}
     path = folder / MANIFEST
     if not path.is_file():
-        if any(folder.iterdir()):
+        if any(not entry.name.startswith(".") for entry in folder.iterdir()):
             raise InputError(f"{folder} exists already and has no {MANIFEST}: choose another folder.")
         write_json(path, wanted)
         return

@@ -123,7 +123,8 @@ def screen(
     check_coverage(coverage, calibrated=trained.calibration is not None)
     job = _Job(Path(model).resolve(), what, coverage, contributions, top, by)
     parts = _parts(files, trained, smiles, id)
-    first = list(islice(parts, 1))  # what is wrong with the columns is found before anything is written
+    # What is wrong with the columns is found before anything is written. The iterator does not keep the first part.
+    parts = chain(iter(list(islice(parts, 1))), parts)
     if job.best is not None:
         job.best.column(job.make_table(trained, Rows([], [], {}, None)))
     make_folder(folder)
@@ -132,7 +133,7 @@ def screen(
 
     def tasks() -> Iterator[_Task]:
         nonlocal found, rows
-        for number, (file, chunks) in enumerate(chain(first, parts)):
+        for number, (file, chunks) in enumerate(parts):
             path = part_path(folder, number)
             if path.is_file():  # complete, since it has its name
                 found += 1

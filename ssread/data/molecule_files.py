@@ -150,7 +150,8 @@ def _text_block(
         return [cells[index] if index < len(cells) else None for _, cells in rows]
 
     cells_of = {name: column(header.index(name)) for name in wanted}
-    inputs = [pyarrow.array(column(index), pyarrow.string()) for index in range(len(header))] if columns.all else None
+    kept = [index for index, name in enumerate(header) if columns.all or name in columns.keep]
+    inputs = [pyarrow.array(column(index), pyarrow.string()) for index in kept]
     return Block(
         path,
         "line",
@@ -163,23 +164,24 @@ def _text_block(
             for index, (_, cells) in enumerate(rows)
             if len(cells) > len(header)
         },
-        inputs=None if inputs is None else pyarrow.Table.from_arrays(inputs, names=header),
+        inputs=pyarrow.Table.from_arrays(inputs, [header[index] for index in kept]) if kept else None,
     )
 
 
 def _wanted(path: Path, found: Sequence[str], columns: Columns) -> list[str]:
-    """Returns the names of the columns to read; each must occur exactly once."""
+    """Returns the names of the columns of SMILES, labels and ids; each must occur exactly once, like those to keep."""
     twice = [name for name in columns.labels if columns.labels.count(name) > 1]
     if twice:
         raise InputError(f"{path}: the label {twice[0]!r} is named twice.")
     options = [("smiles", columns.smiles), *(("label", name) for name in columns.labels)]
     if columns.id is not None:
         options.append(("id", columns.id))
-    for option, name in options:
+    for option, name in (*options, *(("", name) for name in columns.keep)):
         if found.count(name) != 1:
             listed = ", ".join(repr(column[:40]) for column in found[:50]) or "none"
             count = "no column" if name not in found else f"{found.count(name)} columns"
-            raise InputError(f"{path} has {count} {name!r} ({option}={name!r}); its columns are {listed}.")
+            by = f" ({option}={name!r})" if option else ""
+            raise InputError(f"{path} has {count} {name!r}{by}; its columns are {listed}.")
     return list(dict.fromkeys(name for _, name in options))
 
 
@@ -188,7 +190,7 @@ def _read_parquet(path: Path, columns: Columns, size: int | None) -> Iterator[Bl
     try:
         with pyarrow.parquet.ParquetFile(path) as file:
             wanted = _wanted(path, file.schema_arrow.names, columns)
-            needed = None if columns.all else wanted
+            needed = None if columns.all else list(dict.fromkeys([*wanted, *columns.keep]))
             whole = size is None or not file.metadata.num_rows  # no rows are one block without rows, as elsewhere
             tables = [file.read(needed)] if whole else file.iter_batches(size, columns=needed)
             for table in _complete(path, tables, file.metadata.num_rows):
@@ -201,7 +203,7 @@ def _read_parquet(path: Path, columns: Columns, size: int | None) -> Iterator[Bl
                     smiles=smiles,
                     labels=joined_labels([cells[name] for name in columns.labels]),
                     ids=None if columns.id is None else cells[columns.id],
-                    inputs=pyarrow.table(table.columns, schema=table.schema) if columns.all else None,
+                    inputs=_kept(pyarrow.table(table.columns, schema=table.schema), columns),
                 )
                 first += len(smiles)
     except InputError:
@@ -211,6 +213,13 @@ def _read_parquet(path: Path, columns: Columns, size: int | None) -> Iterator[Bl
             raise InputError(f"{path} cannot be read: there is no such file.") from None
         reason = str(error).split("\n")[0][:200]
         raise InputError(f"{path} cannot be read as a Parquet file: {reason}") from None
+
+
+def _kept(table: pyarrow.Table, columns: Columns) -> pyarrow.Table | None:
+    """Returns the further columns to keep, if any."""
+    if columns.all:
+        return table
+    return table.select([name for name in table.column_names if name in columns.keep]) if columns.keep else None
 
 
 def _complete(path: Path, tables: Iterable[Any], rows: int) -> Iterator[Any]:
@@ -234,7 +243,7 @@ def table_blocks(table: Any, columns: Columns, size: int | None = None) -> Itera
     """Yields the rows of a pandas ``DataFrame`` in blocks of ``size``; without an id column, its index has the ids."""
     table = table.set_axis([str(name) for name in table.columns], axis=1)
     wanted = _wanted(TABLE_NAME, list(table.columns), columns)
-    inputs = _arrow_table(table) if columns.all else None
+    inputs = _arrow_table(table.loc[:, [columns.all or name in columns.keep for name in table.columns]])
     for start in range(0, max(len(table), 1), size or max(len(table), 1)):
         part = table.iloc[start : start + size if size else None]
         cells = {name: part[name].astype(object).where(part[name].notna(), None).tolist() for name in wanted}
@@ -245,7 +254,7 @@ def table_blocks(table: Any, columns: Columns, size: int | None = None) -> Itera
             smiles=cells[columns.smiles],
             labels=joined_labels([cells[name] for name in columns.labels]),
             ids=part.index.tolist() if columns.id is None else cells[columns.id],
-            inputs=None if inputs is None else inputs.slice(start, len(part)),
+            inputs=inputs.slice(start, len(part)) if columns.all or columns.keep else None,
         )
 
 
@@ -262,12 +271,21 @@ def _arrow_table(table: Any) -> pyarrow.Table:
 
 
 def _read_sdf(path: Path, columns: Columns, size: int | None) -> Iterator[Block]:
-    kept = _property_names(path) if columns.all else []
+    kept = _properties_to_keep(path, columns) if columns.all or columns.keep else []
     for block in _batched(_records(path), size):
         if not any("M  END" in record for _, record in block) and (not block or block[0][0] == 1):
             raise InputError(f"{path} has no molecule block ('M  END'), so it is not an .sdf file.")
         numbers = [number for number, _ in block]
         yield Block(path, "line", numbers, records=[record for _, record in block], columns=columns, properties=kept)
+
+
+def _properties_to_keep(path: Path, columns: Columns) -> list[str]:
+    found = _property_names(path)
+    for name in columns.keep:
+        if name not in found:
+            listed = ", ".join(repr(known[:40]) for known in found[:50]) or "none"
+            raise InputError(f"{path}: no record has a property {name!r}; the properties are {listed}.")
+    return found if columns.all else list(columns.keep)
 
 
 def _property_names(path: Path) -> list[str]:

@@ -33,6 +33,14 @@ EMPTY, UNREADABLE = "the cell is empty", "RDKit cannot read it"
 #: A line of an atom that is a hydrogen in a record of an .sdf, in either version of the format.
 _HYDROGEN_LINE = re.compile(r"^(?: *-?\d+\.\d+){3} +H |^M  V30 +\d+ +H ", re.MULTILINE)
 
+#: The numbers of atoms that a record declares: in its fourth line (V2000), or in one of its own (V3000).
+_ATOM_COUNT = re.compile(r"\A(?:.*\n){3}([ \d]{3})|^M  V30 +COUNTS +(\d+)", re.MULTILINE | re.IGNORECASE)
+
+#: Where a line of version V3000 is continued in the next one.
+_CONTINUATION = re.compile(r"-\nM  V30 ")
+
+#: More hydrogens than this for each other atom are no molecule, so all of them count as its atoms.
+MOST_HYDROGENS = 4
 
 #: The line that begins a property of such a record.
 _PROPERTY_LINE = re.compile(r"^>.*?<(.+)>")
@@ -55,7 +63,7 @@ class MoleculeRows:
         reasons: Why a row has no molecule, by its index.
         names_split: The number of cells whose SMILES was followed by a name.
         written_hydrogens: The number of molecules with hydrogens written as atoms that RDKit made implicit.
-        inputs: All columns of the rows as they were read, or ``None`` if they were not asked for.
+        inputs: The further columns of the rows as they were read, or ``None`` if none were asked for.
     """
 
     unit: str
@@ -88,7 +96,10 @@ class Columns:
         label: The column of the label, several of them as a list or with commas between, or ``None`` for none.
         id: The column of the ids; by default the names of molecules are their ids.
         hydrogens: Whether to keep the hydrogens of an .sdf as atoms.
-        all: Whether to keep all columns of a table too.
+        all: Whether to keep all columns too.
+        keep: Further columns to keep, which must be there.
+        most_atoms: What has more atoms in an .sdf is not parsed; ``None`` for no limit. A SMILES is limited by its
+            length.
     """
 
     smiles: str
@@ -96,6 +107,8 @@ class Columns:
     id: str | None
     hydrogens: bool
     all: bool = False
+    keep: Sequence[str] = ()
+    most_atoms: int | None = None
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -244,13 +257,15 @@ def _parse_records(block: Block) -> MoleculeRows:
         supplier.SetData(record, **options)
         return supplier[0] if len(supplier) else None
 
+    reasons = _too_large(block.records, columns)
     with silence():
-        molecules = [read(record, removeHs=not columns.hydrogens) for record in block.records]
-        reasons = {
-            index: unreadable(read(record, sanitize=False))
-            for index, (record, molecule) in enumerate(zip(block.records, molecules, strict=True))
-            if molecule is None
-        }
+        molecules = [
+            None if index in reasons else read(record, removeHs=not columns.hydrogens)
+            for index, record in enumerate(block.records)
+        ]
+        for index, (record, molecule) in enumerate(zip(block.records, molecules, strict=True)):
+            if molecule is None and index not in reasons:
+                reasons[index] = unreadable(read(record, sanitize=False))
     found = sorted({name for molecule in molecules if molecule is not None for name in molecule.GetPropNames()})
     for name in (*columns.labels, columns.id):
         if name is not None and name not in found and block.numbers[0] == 1:  # a later block may have none
@@ -272,8 +287,31 @@ def _parse_records(block: Block) -> MoleculeRows:
         ids=[title or None for title in titles] if columns.id is None else values(columns.id),
         reasons=reasons,
         written_hydrogens=_count_implicit(written, molecules),
-        inputs=_property_table(block.records, titles, block.properties) if columns.all else None,
+        inputs=_property_table(block.records, titles, block.properties) if columns.all or columns.keep else None,
     )
+
+
+def _too_large(records: Sequence[str], columns: Columns) -> dict[int, str]:
+    """Returns the records with too many atoms, by their index; parsing one of thousands could take minutes."""
+    most = columns.most_atoms
+    if most is None:
+        return {}
+    counts = {index: listed_atoms(record, columns.hydrogens) for index, record in enumerate(records)}
+    return {index: f"it has {count} atoms, more than {most}" for index, count in counts.items() if count > most}
+
+
+def listed_atoms(record: str, hydrogens: bool = False) -> int:
+    """Returns the number of atoms that a record of an .sdf declares, without hydrogens unless these become atoms too.
+
+    >>> listed_atoms("\\n\\n\\n  9  8  0  0\\n"), listed_atoms("\\n\\n\\n  0  0  0\\nM  V30 COUNTS 1-\\nM  V30 2 11\\n")
+    (9, 12)
+    """
+    record = record.replace("\r", "")
+    counts = [first or second for first, second in _ATOM_COUNT.findall(_CONTINUATION.sub("", record))]
+    listed = max((int(count.replace(" ", "") or 0) for count in counts), default=0)
+    implicit = 0 if hydrogens else len(_HYDROGEN_LINE.findall(record))
+    others = listed - implicit
+    return others if implicit <= MOST_HYDROGENS * others else listed
 
 
 def properties_of(record: str) -> dict[str, str]:

@@ -103,7 +103,7 @@ def from_table(
         keep: Further columns, whose texts are kept in ``graph_texts``.
         name: The name of the dataset.
     """
-    columns = Columns(smiles, label, id, hydrogens, all=bool(keep))
+    columns = Columns(smiles, label, id, hydrogens, keep=keep)
     (block,) = table_blocks(table, columns)
     rows, names = block.parse(), columns.labels or None
     return to_graphs(rows, name, name, on_error, features, hydrogens, elements, task, names, keep)
@@ -144,7 +144,7 @@ def read_molecules(
         name: The name of the dataset; the file's name without its ending by default.
     """
     path = Path(path)
-    columns = Columns(smiles, label, id, hydrogens, all=bool(keep))
+    columns = Columns(smiles, label, id, hydrogens, keep=keep)
     (block,) = read_blocks(path, columns)
     rows, names = block.parse(), columns.labels or None
     name = name or path.name[: -len(ending_of(path))]
@@ -214,7 +214,8 @@ def _kept_texts(rows: MoleculeRows, kept: Sequence[int], names: Sequence[str], s
     for name in names:
         if found.count(name) != 1:
             listed = ", ".join(map(repr, found)) or "none that can be kept"
-            raise InputError(f"{source} has {found.count(name) or 'no'} columns {name!r}; its columns are {listed}.")
+            count = f"{found.count(name)} columns" if name in found else "no column"
+            raise InputError(f"{source} has {count} {name!r}; its columns are {listed}.")
     columns = {name: rows.inputs.column(name).to_pylist() for name in names} if rows.inputs is not None else {}
     return {
         name: ["" if is_missing(cells[index]) else str(cells[index]) for index in kept]

@@ -12,7 +12,14 @@ from xml.parsers import expat
 import networkx as nx
 import pandas
 
+from ssread.data.sources import MOLECULE_ENDINGS, ending_of
 from ssread.errors import InputError
+
+#: What to do with a folder of files of molecules.
+HOW_TO_READ_MOLECULES = (
+    " It has files of molecules: name one of them, or, to predict or embed all, an output without an ending, which "
+    "will be a folder of parts."
+)
 
 LABELS_FILE = "labels.csv"
 
@@ -23,10 +30,11 @@ def find_files(folder: Path) -> list[Path]:
         raise InputError(f"{folder} is not a folder: a folder of .graphml or .json files is needed.")
     if folder.resolve() == Path(folder.resolve().anchor):
         raise InputError(f"{folder} is the whole disk: name the folder of the graphs.")
-    found = (Path(place, name) for place, _, names in os.walk(folder) for name in names)  # leaves out what goes away
-    files = sorted(path for path in found if path.suffix.lower() in _READERS and os.path.isfile(path))
+    found = [Path(place, name) for place, _, names in os.walk(folder) for name in names]
+    files = sorted(path for path in found if path.suffix.lower() in _READERS and os.path.isfile(path))  # may be gone
     if not files:
-        raise InputError(f"{folder} contains no .graphml or .json file.")
+        molecules = any(ending_of(path) in MOLECULE_ENDINGS for path in found)
+        raise InputError(f"{folder} contains no .graphml or .json file.{HOW_TO_READ_MOLECULES if molecules else ''}")
     return files
 
 

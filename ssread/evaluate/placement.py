@@ -1,4 +1,4 @@
-"""Checks of the options that say where trainings run; they do not import torch."""
+"""Checks of the options that say where trainings and predictions run; they do not import torch."""
 
 import re
 
@@ -16,7 +16,7 @@ def check_placement(device: str, workers: int | None = None, on: str = "here") -
         on: ``here``, or a Ray cluster: ``ray`` or ``ray://host:port``.
     """
     if on not in ("here", "ray") and not re.fullmatch(r"ray://([\w.-]+|\[[0-9a-fA-F:.]+\]):\d{1,5}", on):
-        raise InputError(f"Trainings run here, on ray or on ray://host:port, not on {on!r}.")
+        raise InputError(f"on must be here, ray or ray://host:port, but {on!r} was given.")
     if not re.fullmatch(r"auto|cpu|cuda(:\d+)?", device):
         raise InputError(f"There is no device {device!r}. Choose auto, cpu or cuda.")
     check_workers(workers)

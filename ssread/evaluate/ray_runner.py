@@ -19,7 +19,7 @@ from ssread.evaluate.linear_evaluation import by_encoder
 from ssread.evaluate.stacks import cohorts, train_cohort, train_stack
 from ssread.train.runs import Run, RunResult, Training
 
-__all__ = ["RayRunner", "connected"]
+__all__ = ["RayRunner", "connected", "finished", "require_nodes"]
 
 #: How often a task is retried after it lost its worker or its node.
 RETRIES = 5
@@ -72,17 +72,14 @@ class RayRunner:
         pending = {work.remote(stored, part, training, self.device): part for part in parts}
         try:
             while pending:
-                done, _ = ray.wait(list(pending), timeout=LOOK_SECONDS)
-                if not done:
-                    self._require_nodes()
-                for task in done:
+                for task in finished(ray, list(pending), self._resource, self.address):
                     yield from self._results(task, pending.pop(task))
         finally:
             self._stop(list(pending))
 
     def __repr__(self) -> str:
-        resource, unit = ("GPU", "GPU") if self.device == "cuda" else ("CPU", "core")
-        count = self._units(resource)
+        unit = "GPU" if self.device == "cuda" else "core"
+        count = self._units(self._resource)
         return f"Ray cluster of {count} {unit}{'s' * (count != 1)}"
 
     def _results(self, task: Any, part: Sequence[Run]) -> list[RunResult]:
@@ -115,13 +112,12 @@ class RayRunner:
         """Returns how many GPUs or CPUs the cluster has now."""
         return int(self._ray.cluster_resources().get(resource, 0))
 
+    @property
+    def _resource(self) -> str:
+        return "GPU" if self.device == "cuda" else "CPU"
+
     def _require_nodes(self) -> None:
-        resource = "GPU" if self.device == "cuda" else "CPU"
-        if not self._units(resource):
-            raise InputError(
-                f"The Ray cluster ({self.address}) has no node with a {resource} left to train on; "
-                "add nodes, then start again."
-            )
+        require_nodes(self._ray, self._resource, self.address)
 
 
 def shares(runs: Sequence[Run], gpus: int) -> list[list[Run]]:
@@ -160,8 +156,26 @@ def import_ray() -> Any:
     try:
         import ray
     except ImportError:
-        raise missing_extra("Ray", "ray", "Training on a cluster") from None
+        raise missing_extra("Ray", "ray", "Working on a cluster") from None
     return ray
+
+
+def finished(ray: Any, tasks: list[Any], resource: str, address: str) -> list[Any]:
+    """Waits until a task has finished, and returns those that have.
+
+    Raises an ``InputError`` if the cluster has no GPU or CPU, which is the ``resource`` that tasks need, left.
+    """
+    while not (done := ray.wait(tasks, timeout=LOOK_SECONDS)[0]):
+        require_nodes(ray, resource, address)
+    return done
+
+
+def require_nodes(ray: Any, resource: str, address: str) -> None:
+    """Raises an ``InputError`` unless the cluster has a node with a GPU or CPU, which is the ``resource`` needed."""
+    if not int(ray.cluster_resources().get(resource, 0)):
+        raise InputError(
+            f"The Ray cluster ({address}) has no node with a {resource} left to work on; add nodes, then start again."
+        )
 
 
 def connected(address: str) -> Any:
@@ -176,7 +190,7 @@ def connected(address: str) -> Any:
         )
     target = os.environ.get("RAY_ADDRESS", "") if address == "ray" else address
     if "://" in target and find_spec("grpc") is None:
-        raise missing_extra("Ray's client (grpcio)", "ray", f"Training on {target}")
+        raise missing_extra("Ray's client (grpcio)", "ray", f"Working on {target}")
     _require_answer(target)
     options: dict[str, Any] = {} if "://" in target else {"include_dashboard": False}
     for attempt in range(1, ATTEMPTS + 1):

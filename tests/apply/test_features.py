@@ -135,7 +135,7 @@ def test_a_model_with_features_of_whole_graphs_reads_them_of_new_molecules(tmp_p
     assert np.allclose(predicted[usable]["p(1)"].to_numpy()[:4], again[:, 1].numpy(), atol=1e-6)
     embed(tmp_path / "model", some, tmp_path / "vectors.csv")
     assert "dose" not in (tmp_path / "vectors.csv").read_text()
-    with pytest.raises(InputError, match="no columns 'dose'"):
+    with pytest.raises(InputError, match="no column 'dose'"):
         predict(loaded, write_doses(tmp_path / "without.csv", [row[:2] for row in ROWS], ("smiles", "label")))
     with pytest.raises(InputError, match="The column 'label' is what is to be predicted"):
         train(file, tmp_path / "other", **SETTINGS, graph_features="label")

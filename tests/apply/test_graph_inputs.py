@@ -79,5 +79,5 @@ def test_the_column_of_a_split_is_read(tmp_path, kind):
     assert graphs.graph_texts["series"] == ("a", "", "c")
     assert "other" not in graphs.graph_texts
     assert set(read_usable(data, "skip").graph_texts) == {"smiles"}
-    with pytest.raises(InputError, match=r"has no columns 'nonsense'; its columns are 'smiles', 'label', 'series'"):
+    with pytest.raises(InputError, match=r"has no column 'nonsense'; its columns are 'smiles', 'label', 'series'"):
         read_usable(data, "skip", "time:nonsense")

@@ -58,6 +58,77 @@ def test_what_has_no_molecules_is_a_sentence(folder, tmp_path):
             library_files(wrong, "out")
 
 
+def test_links_are_followed_and_a_folder_is_read_once(folder, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "r.sdf").touch()
+    for name, target in {
+        "linked": tmp_path / "elsewhere",
+        "linked-again": tmp_path / "elsewhere",
+        "y/up": folder,
+        "x/itself": ".",
+        "file.csv": folder / "y" / "notes.txt",
+    }.items():
+        (folder / name).symlink_to(target)
+    assert names(folder) == ["file.csv", "linked/r.sdf", "x/p.csv", "y/deep/q.smi.gz", "y/p.csv"]
+    assert names(f"{folder}/**/*.[cs]*") == names(folder)
+
+
+@pytest.mark.parametrize(("name", "pattern"), [("lost.csv", "*.csv"), ("lost-folder", "*"), ("y/round.smi", "y/*.smi")])
+def test_a_link_that_leads_nowhere_is_a_sentence(folder, name, pattern):
+    target = folder / name if "round" in name else folder / "gone"
+    (folder / name).symlink_to(target)
+    for data in (folder, folder / pattern):
+        with pytest.raises(InputError) as caught:
+            library_files(data, "out")
+        assert f"{folder / name} (a link to {target}) cannot be read" in str(caught.value)
+    (folder / name).unlink()
+    (folder / f".{name.split('/')[-1]}").symlink_to(target)
+    assert len(names(folder)) == 3  # hidden, as editors write them
+
+
+@pytest.fixture(params=["permissions", "simulated"])
+def closed(folder, request, monkeypatch):
+    """A subfolder that cannot be read."""
+    path = folder / "y" / "deep"
+    if request.param == "permissions":
+        path.chmod(0)
+        if os.access(path, os.R_OK):
+            pytest.skip("this user may read every folder")
+    else:
+        scan = os.scandir
+
+        def refuse(place="."):
+            if os.fspath(place).rstrip("/") == str(path):
+                raise PermissionError(13, "Permission denied", os.fspath(place))
+            return scan(place)
+
+        monkeypatch.setattr(os, "scandir", refuse)
+    yield
+    path.chmod(0o700)
+
+
+@pytest.mark.parametrize("pattern", ["", "y", "*/*/*.gz", "**/*.csv", "y/deep/*.gz", "y/**"])
+@pytest.mark.usefixtures("closed")
+def test_a_folder_that_cannot_be_read_is_a_sentence(folder, pattern):
+    with pytest.raises(InputError, match=r"y/deep cannot be read \(Permission denied\), so its molecules would be mis"):
+        library_files(folder / pattern, "out")
+
+
+@pytest.mark.usefixtures("closed")
+def test_only_folders_that_may_hold_what_is_asked_for_must_be_readable(folder):
+    assert names(f"{folder}/*/*.csv") == ["x/p.csv", "y/p.csv"]
+
+
+def test_hidden_files_are_read_only_if_they_are_named(folder):
+    before = names(folder)
+    for name in (".hidden.csv", ".folder/p.csv"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).touch()
+    assert names(folder) == names(f"{folder}/**/*.[cs]*") == before
+    assert names(f"{folder}/.*.csv") == names(folder / ".hidden.csv") == [".hidden.csv"]
+    assert names(folder / ".folder") == ["p.csv"]
+
+
 def test_outputs_are_no_part_of_the_library_that_they_lie_in(folder):
     before = names(folder)
     out, other = folder / "out", folder / "y" / "other"

@@ -12,6 +12,8 @@ from helpers.small_models import AROMATIC, SMILES, untrained
 from ssread.apply import chunks, predict, screening
 from ssread.apply.screening import screen
 from ssread.data import from_smiles
+from ssread.errors import InputError
+from ssread.evaluate import ray_runner
 from ssread.evaluate.ray_runner import import_ray
 
 pytest.importorskip("rdkit")
@@ -19,22 +21,39 @@ needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="ray is not inst
 pytestmark = [needs_ray, pytest.mark.slow, pytest.mark.xdist_group("ray")]
 
 
+#: The death of a node is noticed soon.
+WATCH = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 500, "health_check_failure_threshold": 5}
+SIZE = {"num_cpus": 1, "object_store_memory": 80_000_000}
+
+
 @pytest.fixture(scope="module")
 def cluster():
-    """Two nodes of one core each, whose death is noticed soon, and the address that clients connect to."""
+    """Two nodes of one core each, and the address that clients connect to."""
     import_ray()
     from ray.cluster_utils import Cluster
 
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    watch = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 500, "health_check_failure_threshold": 5}
-    size = {"num_cpus": 1, "object_store_memory": 80_000_000}
     cluster = Cluster()
     try:
-        cluster.add_node(**size, ray_client_server_port=port, include_dashboard=False, _system_config=watch)
-        cluster.node = cluster.add_node(**size)
+        cluster.add_node(**SIZE, ray_client_server_port=port, include_dashboard=False, _system_config=WATCH)
+        cluster.node = cluster.add_node(**SIZE)
         cluster.client_address = f"ray://127.0.0.1:{port}"
+        yield cluster
+    finally:
+        cluster.shutdown()
+
+
+@pytest.fixture
+def coreless():
+    """A cluster of one node, which has no cores."""
+    import_ray()
+    from ray.cluster_utils import Cluster
+
+    cluster = Cluster()
+    try:
+        cluster.add_node(**{**SIZE, "num_cpus": 0}, include_dashboard=False, _system_config=WATCH)
         yield cluster
     finally:
         cluster.shutdown()
@@ -86,3 +105,20 @@ def test_a_node_is_killed_and_no_row_is_lost_or_doubled(cluster, library, tmp_pa
     assert killed.is_set(), "all was done before the node was killed"
     assert (done.rows, done.parts) == (40_000, 20)
     assert rows_of(out)["id"].tolist() == [f"m{n}" for n in range(40_000)]
+
+
+def test_a_cluster_without_cores_is_a_sentence_and_the_same_call_continues(coreless, library, tmp_path, monkeypatch):
+    """Whether it never had any, or has lost the last node that had."""
+    model, path = library(10_000)
+    out = tmp_path / "out"
+    monkeypatch.setenv("RAY_ADDRESS", coreless.address)
+    monkeypatch.setattr(ray_runner, "LOOK_SECONDS", 1)
+    with pytest.raises(InputError, match=r"The Ray cluster \(ray\) has no node with a CPU left to work on"):
+        screen(model, path, out, on="ray")
+    node = coreless.add_node(**SIZE)
+    with pytest.raises(InputError, match="has no node with a CPU left"):
+        screen(model, path, out, on="ray", progress=lambda _: coreless.remove_node(node, allow_graceful=False))
+    assert 0 < len(list(out.glob("part-*.parquet"))) < 5
+    coreless.add_node(**SIZE)
+    assert screen(model, path, out, on="ray").rows == 10_000
+    assert rows_of(out)["id"].tolist() == [f"m{n}" for n in range(10_000)]

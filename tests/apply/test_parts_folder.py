@@ -74,6 +74,20 @@ def test_without_parts_a_folder_is_begun_anew_if_it_is_ours(folder, files):
     assert (folder / "manifest.json").read_text() == '{"name": "something else"}'
 
 
+def test_hidden_files_do_not_stop_a_first_call(files, tmp_path):
+    """Such as what a kill while the first manifest was written leaves."""
+    folder = tmp_path / "out"
+    folder.mkdir()
+    for name in (".manifest.json.0f-1.x", ".DS_Store"):
+        (folder / name).touch()
+    begin(folder, OPTIONS, files)
+    assert json.loads((folder / "manifest.json").read_text())["options"] == OPTIONS
+    (folder / "manifest.json").unlink()
+    (folder / "x").touch()
+    with pytest.raises(InputError, match=r"exists already and has no manifest\.json"):
+        begin(folder, OPTIONS, files)
+
+
 def test_the_manifest_says_which_file_a_part_is_of(folder):
     done = finish(folder, None, found=1)
     assert (done.rows, done.problems, done.parts, done.found) == (6, 3, 3, 1)

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+import weakref
 from pathlib import Path
 
 import pandas as pd
@@ -82,6 +83,21 @@ def test_every_row_of_every_file_is_predicted_once_and_as_ssread_predict_does(mo
     bad = pd.read_csv(tmp_path / "out" / "skipped.csv")
     assert bad["file"].tolist() == ["deep/a.csv", "deep/b.smi.gz"]
     assert set(bad["problem"]) == {"RDKit cannot read it"}
+
+
+def test_rows_of_a_part_are_not_kept_when_it_is_done(model, library, tmp_path, monkeypatch):
+    rows, alive = [], []
+
+    def work_and_look(work, tasks, *_):
+        for job, task in tasks:
+            alive.append([chunk() is not None for chunk in rows])
+            rows.append(weakref.ref(task.chunks[0]))
+            yield work(job, task)
+
+    monkeypatch.setattr(screening, "run_parts", work_and_look)
+    screen(model, library, tmp_path / "out")
+    assert len(alive) > 4
+    assert not any(any(earlier[:-1]) for earlier in alive), "the last one may be in the variables of a loop"
 
 
 @pytest.mark.usefixtures("in_this_process")
@@ -253,8 +269,9 @@ def test_columns_that_a_model_needs_are_read(library, tmp_path):
         name = "p(yes)" if what == "predict" else "v0"
         first = expected[name] if what == "predict" else expected[:, 0]
         assert together(tmp_path / what)[name].tolist() == pytest.approx(list(first), abs=1e-6)
-    with pytest.raises(InputError, match=r"c\.parquet has no columns 'length'"):
+    with pytest.raises(InputError, match=r"c\.parquet has no column 'length'"):
         screen(tmp_path / "with_lengths", library / "deep" / "c.parquet", tmp_path / "other")
+    assert not (tmp_path / "other").exists()
 
 
 @pytest.mark.slow

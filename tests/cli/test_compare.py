@@ -157,7 +157,7 @@ def _results(folder: Path) -> int:
         (["planted", "--positions", "1000"], "1000 positions are more than"),
         (["planted", "--device", "tpu"], "There is no device 'tpu'. Choose auto, cpu or cuda"),
         (["planted", "--split", "fair"], "There is no split 'fair'"),
-        (["planted", "--on", "mars"], "Trainings run here, on ray or on ray://host:port, not on 'mars'"),
+        (["planted", "--on", "mars"], "on must be here, ray or ray://host:port, but 'mars' was given"),
         (["planted", "--workers", "0"], "workers must be 1 or more"),
         (["planted", "--config", "missing.yaml"], "missing.yaml cannot be read"),
     ],

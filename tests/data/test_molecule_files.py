@@ -5,6 +5,7 @@ import gzip
 import random
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pandas
 import pyarrow
@@ -15,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ssread.data import load
-from ssread.data.molecule_files import read_blocks
+from ssread.data.classes import is_missing
+from ssread.data.molecule_files import read_blocks, table_blocks
 from ssread.data.molecule_rows import Columns
 from ssread.data.molecules import from_smiles, read_molecules
 from ssread.errors import InputError
@@ -217,6 +219,44 @@ def test_a_wrong_column_is_answered_with_the_columns_of_the_file(tmp_path: Path)
         read_molecules(write(tmp_path, "twice.csv", "smiles,smiles,label\nC,C,1\n"))
     with pytest.raises(InputError, match=r"no column 'label'.*'smiles', 'name'"):
         read_molecules(write(tmp_path, "m.smi", "CCO ethanol\n"))
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "smi", "sdf", "parquet", "table"])
+def test_only_the_columns_that_are_asked_for_are_kept(tmp_path: Path, ending: str) -> None:
+    table = pandas.DataFrame({"smiles": ["CCO", "CC"], **{f"c{number}": [number, None] for number in range(9)}})
+    path = tmp_path / f"m.{ending}"
+    if ending == "parquet":
+        table.to_parquet(path)
+    elif ending == "sdf":
+        with Chem.SDWriter(str(path)) as writer:
+            for text, *cells in table.itertuples(index=False):
+                molecule = Chem.MolFromSmiles(text)
+                for number, cell in enumerate(cells):
+                    molecule.SetProp(f"c{number}", "" if pandas.isna(cell) else f"{cell:.0f}")
+                writer.write(molecule)
+    else:
+        table.to_csv(path, index=False, sep="," if ending == "csv" else "\t", float_format="%.0f")
+
+    def kept(**options: Any) -> pyarrow.Table:
+        columns = Columns("smiles", None, None, hydrogens=False, **options)
+        (block,) = table_blocks(table, columns) if ending == "table" else read_blocks(path, columns)
+        return block.parse().inputs
+
+    assert kept() is None
+    assert sorted(kept(keep=["c7", "c2"]).column_names) == ["c2", "c7"]
+    (cells,) = kept(keep=["c5"]).columns
+    assert float(cells.to_pylist()[0]) == 5
+    assert is_missing(cells.to_pylist()[1])
+    if ending != "smi":
+        assert kept(keep=["c5"], all=True).column_names == kept(all=True).column_names
+    with pytest.raises(InputError, match=r"'dose'.* are .*'c0'.*'c8'"):
+        kept(keep=["c1", "dose"])
+
+
+def test_a_million_columns_cost_no_more_than_those_that_are_asked_for(tmp_path: Path) -> None:
+    path = write(tmp_path, "wide.csv", b"smiles,length" + b"," * 1_000_000 + b"\nC,1\nCC\n")
+    (block,) = read_blocks(path, Columns("smiles", None, None, hydrogens=False, keep=["length"]))
+    assert block.inputs.to_pydict() == {"length": ["1", None]}
 
 
 @pytest.mark.parametrize(

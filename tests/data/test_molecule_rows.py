@@ -8,7 +8,7 @@ from helpers.molecules import MOLECULES
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ssread.data.molecule_rows import Block, Columns, parse_smiles, split_name
+from ssread.data.molecule_rows import Block, Columns, listed_atoms, parse_smiles, split_name
 from ssread.errors import InputError
 
 Chem = pytest.importorskip("rdkit.Chem")
@@ -86,3 +86,47 @@ def test_a_property_that_no_record_has_is_named_in_the_first_block_only():
     with pytest.raises(InputError, match=r"m\.sdf: no record has a property 'label'; the properties are active"):
         sdf(records, label="label").parse()
     assert sdf(records, first=9, label="label").parse().labels == [None]
+
+
+@pytest.mark.parametrize("v3000", [False, True])
+@pytest.mark.parametrize("hydrogens", [False, True])
+def test_the_atoms_that_a_record_declares_are_those_of_its_molecule(v3000, hydrogens):
+    for smiles in [text for text in MOLECULES if "[2H]" not in text]:  # deuterium counts as a hydrogen
+        for molecule in (Chem.MolFromSmiles(smiles), Chem.AddHs(Chem.MolFromSmiles(smiles))):
+            record = Chem.MolToMolBlock(molecule, forceV3000=v3000)
+            read = Chem.MolFromMolBlock(record, removeHs=not hydrogens)
+            for text in (record, record.replace("\n", "\r\n"), record.replace("COUNTS ", "COUNTS -\nM  V30 ")):
+                assert listed_atoms(text, hydrogens) == read.GetNumAtoms(), (smiles, record)
+
+
+@pytest.mark.parametrize("size", [8, 60])
+def test_a_record_of_too_many_atoms_is_a_problem_of_its_row_and_is_not_parsed(size):
+    """RDKit takes half a minute, and gigabytes, for a grid of 3600 atoms."""
+    count = size * size
+    pairs = [(n, n + 1) for n in range(1, count) if n % size] + [(n, n + size) for n in range(1, count - size + 1)]
+    lines = [
+        *("grid", "", "", "  0  0  0     0  0            999 V3000", "M  V30 BEGIN CTAB"),
+        *(f"M  V30 COUNTS {count} {len(pairs)} 0 0 0", "M  V30 BEGIN ATOM"),
+        *(f"M  V30 {n + 1} C {n % size}.0 {n // size}.0 0 0" for n in range(count)),
+        *("M  V30 END ATOM", "M  V30 BEGIN BOND"),
+        *(f"M  V30 {number} 1 {a} {b}" for number, (a, b) in enumerate(pairs, start=1)),
+        *("M  V30 END BOND", "M  V30 END CTAB", "M  END", "$$$$", ""),
+    ]
+    ethanol = Chem.MolToMolBlock(Chem.AddHs(Chem.MolFromSmiles("CCO"))) + "$$$$\n"
+
+    def parse(most):
+        columns = Columns("smiles", None, None, hydrogens=False, most_atoms=most)
+        return Block(Path("m.sdf"), "line", [1, 9], records=["\n".join(lines), ethanol], columns=columns).parse()
+
+    rows = parse(3)
+    assert rows.reasons == {0: f"it has {count} atoms, more than 3"}
+    assert rows.molecules[0] is None
+    assert (rows.texts[0], rows.molecules[1].GetNumAtoms()) == ("grid", 3)
+    if size == 8:
+        assert parse(64).reasons == {}
+        assert parse(2).reasons[1] == "it has 3 atoms, more than 2"
+
+
+def test_a_record_of_hydrogens_alone_does_not_count_as_empty():
+    record = "\n\n\n999998  0  0\n" + "    0.0    0.0    0.0 H   0\n" * 999
+    assert listed_atoms(record) == 999

@@ -148,10 +148,14 @@ def test_a_file_of_another_format_gets_a_sentence(tmp_path: Path, name: str, con
 
 
 def test_a_folder_without_graphs_gets_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"contains no \.graphml or \.json file"):
+    with pytest.raises(InputError, match=r"contains no \.graphml or \.json file\.$"):
         read_networks(tmp_path)
     with pytest.raises(InputError, match="is not a folder"):
         read_networks(tmp_path / "none")
+    (tmp_path / "library").mkdir()
+    (tmp_path / "library" / "a.smi.gz").touch()
+    with pytest.raises(InputError, match=r"or \.json file\. It has files of molecules: .* an output without an ending"):
+        read_networks(tmp_path)
 
 
 @settings(max_examples=150)
