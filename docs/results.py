@@ -62,7 +62,7 @@ def main(path: Path) -> None:
     """The paper's tables and figures in its order, then everything else."""
     overview = Overview.of(lambda name: trainings(DEFAULT, name), DEFAULT, {})
     (picture,) = overview.draw(path.parent / "images" / "differences", ["svg"])
-    parts = [HEADER, overview.markdown(f"images/{picture.name}")]
+    parts = [HEADER, overview.markdown(f"images/{picture.name}"), text(RESULTS / DEFAULT / "remarks.md") + "\n"]
     parts += [BY_RECIPE, recipe_table(lambda recipe: trainings(recipe, "table3"), {}), DETAILS]
     for name in PAPER:
         for recipe in RECIPES:
