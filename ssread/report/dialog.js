@@ -89,8 +89,8 @@ function scoreTable(graph, output) {
   const total = terms.reduce((sum, [, value]) => sum + value, 0);
   const rows = terms.map(([name, value, colour]) => html("tr", {},
     html("th", { scope: "row" }, colour ? html("i.swatch", { style: `background:${colour}` }) : null, name),
-    html("td", {}, signedBar(value / largest)), html("td.num", {}, signed(value, 3))));
-  const sum = html("tr.sum", {}, html("th", { scope: "row" }, isNumbers ? "prediction" : "score"), html("td"), html("td.num", {}, signed(total, 3)));
+    html("td", {}, signedBar(value / largest)), html("td.num", {}, signed(value))));
+  const sum = html("tr.sum", {}, html("th", { scope: "row" }, isNumbers ? "prediction" : "score"), html("td"), html("td.num", {}, signed(total)));
   return [html("h4", {}, `What adds up to ${outputName(output)}`), html("table.terms", {}, html("tbody", {}, ...rows, sum))];
 }
 function nodeTable(graph, output) {
