@@ -42,7 +42,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["compare", "~nobody/x"], "There is no file or folder ~nobody/x"),
         (["compare", "planted", "--out", LONG], "File name too long"),
         (["compare", "planted", "--gamma", "1e308"], "gamma must be at most 1e+06, but is 1e+308"),
-        (["compare", "planted", "--on", "ray://[::1"], "not on 'ray://[::1'"),
+        (["compare", "planted", "--on", "ray://[::1"], "but 'ray://[::1' was given"),
         (["compare", "planted", "--config", LONG], "cannot be read (File name too long"),
         (["compare", "planted", "--split", LONG], "There is no split"),
         (["results", LONG], "There is no results file"),

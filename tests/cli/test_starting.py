@@ -38,7 +38,7 @@ REFUSALS = {
     "compare MUTAG --margin -1": "margin must be 0 or more",
     "compare MUTAG --device nonsense": "There is no device 'nonsense'. Choose auto, cpu or cuda",
     "compare MUTAG --workers 0": "workers must be 1 or more",
-    "compare MUTAG --on nowhere": "not on 'nowhere'",
+    "compare MUTAG --on nowhere": "but 'nowhere' was given",
     "compare MUTAG --config missing.yaml": "missing.yaml cannot be read",
     "compare MUTAG --config settings.yaml": "There is no setting 'architecture'",
     "results missing.sqlite": "There is no results file missing.sqlite; ssread compare writes one",
