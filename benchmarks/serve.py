@@ -215,8 +215,9 @@ def compare(folder: Path, bodies: list[bytes], clients: list[int], seconds: floa
 
 
 async def mixed(port: int, seconds: float, bodies: list[bytes], process: Any) -> None:
-    """Good and bad requests in turn; the memory of the server at the start and at the end."""
-    until, counts, memory = time.perf_counter() + seconds, dict[int, int](), list[int]()
+    """Good and bad requests in turn; the memory of the server and of its worker, and how fast both grow in the end."""
+    until, counts = time.perf_counter() + seconds, dict[int, int]()
+    memory: dict[str, list[float]] = {"server": [], "worker": []}
 
     async def one(number: int) -> None:
         draw = random.Random(number)
@@ -240,14 +241,20 @@ async def mixed(port: int, seconds: float, bodies: list[bytes], process: Any) ->
     async def watch() -> None:
         me = psutil.Process(process.pid)
         while time.perf_counter() < until:
-            memory.append(sum(p.memory_full_info().uss for p in [me, *me.children(recursive=True)]))
+            for name, processes in (("server", [me]), ("worker", me.children(recursive=True))):
+                memory[name].append(sum(p.memory_full_info().uss for p in processes) / 2**20)
             await asyncio.sleep(seconds / 40)
 
     await asyncio.gather(*(one(number) for number in range(16)), broken(), watch())
-    third = len(memory) // 3
-    parts = [statistics.median(memory[part * third : (part + 1) * third]) / 2**20 for part in range(3)]
     print(f"{seconds:.0f} s, answers by status: {dict(sorted(counts.items()))}")
-    print(f"memory of server and worker, medians of thirds: {', '.join(f'{part:.1f} MiB' for part in parts)}")
+    for name, sizes in memory.items():
+        third = len(sizes) // 3
+        parts = [statistics.median(sizes[part * third : (part + 1) * third]) for part in range(3)]
+        growth = 60 * (parts[2] - parts[1]) / (seconds / 3)  # the first third also fills caches
+        told = ", ".join(f"{part:.1f} MiB" for part in parts)
+        print(
+            f"memory of the {name}, medians of thirds: {told}; from the second to the last {growth:+.2f} MiB a minute"
+        )
     if any(status >= 500 for status in counts):
         raise SystemExit("an error of the server")
 

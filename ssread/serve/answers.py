@@ -59,7 +59,10 @@ def explanations(model: TrainedModel, rows: Rows, coverage: float | None) -> lis
 
 
 def changed(model: TrainedModel, edit: Edit, coverage: float | None, limits: Limits) -> dict[str, Any]:
-    """The explanations of a molecule before and after a change, with the atoms at the same places."""
+    """The explanations of a molecule before and after a change, with the atoms at the same places.
+
+    Where hydrogens are nodes, a change can add or remove some, so that each molecule keeps a layout of its own.
+    """
     after = change_element(edit.smiles, edit.atom, edit.element)
     items = [Molecule(edit.smiles, number=0), Molecule(after.smiles, "changed", 1)]
     rows, large = refuse_large(read_items(model.features, Kind("", "explain"), items, limits), limits)
@@ -67,8 +70,9 @@ def changed(model: TrainedModel, edit: Edit, coverage: float | None, limits: Lim
         kind = TooLargeError if large else InputError
         raise kind(f"The change gives no molecule that the model takes: {next(iter(rows.problems.values()))}.")
     old, new = explanations(model, rows, coverage)
-    places = old["picture"]["coordinates"]
-    new["picture"]["coordinates"] = [places[2 * atom + side] for atom in after.before for side in (0, 1)]
+    if not model.features.options.get("hydrogens"):
+        places = old["picture"]["coordinates"]
+        new["picture"]["coordinates"] = [places[2 * atom + side] for atom in after.before for side in (0, 1)]
     return {"before": old, "after": new, "atom": after.before.index(edit.atom)}
 
 

@@ -118,6 +118,8 @@ async def _wrong_request(_: Request, error: Exception) -> JSONResponse:
     """The first thing that is wrong with a request, as a sentence."""
     assert isinstance(error, RequestValidationError)
     first = error.errors()[0]
+    if first["type"] == "value_error":  # a sentence of ours
+        return _sentence(str(first["ctx"]["error"]), 422)
     if tuple(first["loc"]) == ("body",):
         need = "The body must be a JSON object, with the header Content-Type: application/json"
         return _sentence(f"{need}; /api/openapi.json says what belongs into it.", 422)

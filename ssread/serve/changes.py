@@ -33,7 +33,8 @@ def change_element(smiles: str, atom: int, element: str) -> Changed:
 
     if not 0 <= atom < molecule.GetNumAtoms():
         count = molecule.GetNumAtoms()
-        raise InputError(f"There is no atom {atom}: the molecule has {count} atoms, numbered from 0.")
+        numbered = f"the SMILES has {count} atoms, numbered from 0; hydrogens at these do not count"
+        raise InputError(f"There is no atom {atom} to change: {numbered}.")
     changed = Chem.RWMol(molecule)
     chosen = changed.GetAtomWithIdx(atom)
     before = chosen.GetSymbol()

@@ -64,6 +64,10 @@ def limited_connections(limits: Limits, base: Any = None) -> type[asyncio.Protoc
             if self._bytes > HEADER_BYTES + (limits.body if self._in_old_body else 0):
                 self._refuse(431, f"The headers of the request have more than {HEADER_BYTES} bytes: send fewer.")
 
+        def send_400_response(self, msg: str) -> None:
+            """Answers what is not HTTP, or has a method that HTTP does not know."""
+            self._refuse(400, "This is not a valid HTTP request.")
+
         def connection_lost(self, exc: Exception | None) -> None:
             self._stop_waiting()
             self._stop_watching()

@@ -8,7 +8,6 @@ import asyncio
 import logging
 import multiprocessing
 import os
-import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -29,6 +28,9 @@ logger = logging.getLogger(__name__)
 #: The most items that a worker takes at once.
 BATCH = 64
 
+#: How many predictions cost as much as an item of the others, about: an explanation, or two before and after a change.
+COST = {"explain": 4, "change": 8}
+
 
 class RefusedError(Exception):
     """A job that is not done, with a sentence and an HTTP status."""
@@ -44,13 +46,12 @@ class _Job:
 
     kind: Kind
     items: Sequence[Any]
-    deadline: float
     done: asyncio.Future[Answer] = field(repr=False)
     alone: bool = False
 
     @property
-    def left(self) -> float:
-        return self.deadline - time.monotonic()
+    def cost(self) -> int:
+        return len(self.items) * COST.get(self.kind.what, 1)
 
     def refuse(self, sentence: str, status: int) -> None:
         if not self.done.done():
@@ -75,6 +76,7 @@ class WorkerPool:
         self._workers = [_Worker(self.models, limits, self._threads) for _ in range(workers)]
         self._tasks: list[asyncio.Task[None]] = []
         self._started = self._closing = False
+        self._unanswered = 0
 
     @property
     def ready(self) -> bool:
@@ -94,33 +96,31 @@ class WorkerPool:
 
     async def submit(self, kind: Kind, items: Sequence[Any]) -> list[Answer]:
         """The answers for the items of a request, in order, a batch at a time."""
-        size = BATCH if kind.what != "explain" else BATCH // 4
+        size = BATCH // COST.get(kind.what, 1)
         if self._closing or not self._started:
             raise RefusedError("The server is starting or ending: try again in a few seconds.", 503)
-        waiting = sum(len(job.items) for job in self._waiting)
-        if waiting + len(items) > self.limits.waiting:
-            raise RefusedError(f"{waiting} molecules are waiting already: try again in a few seconds.", 503)
-        deadline = time.monotonic() + self.limits.seconds
         loop = asyncio.get_running_loop()
-        jobs = [
-            _Job(kind, items[start : start + size], deadline, loop.create_future())
-            for start in range(0, len(items), size)
-        ]
-        async with self._arrived:
-            self._waiting.extend(jobs)
-            self._arrived.notify(len(jobs))
+        jobs = [_Job(kind, items[start : start + size], loop.create_future()) for start in range(0, len(items), size)]
+        waiting = sum(job.cost for job in self._waiting if not job.done.done())
+        if waiting + sum(job.cost for job in jobs) > self.limits.waiting:
+            raise RefusedError("Too many molecules are waiting already: try again in a few seconds.", 503)
+        self._unanswered += 1
         try:
+            async with self._arrived:
+                self._waiting.extend(jobs)
+                self._arrived.notify(len(jobs))
             return await asyncio.wait_for(asyncio.gather(*(job.done for job in jobs)), self.limits.seconds)
         except asyncio.TimeoutError:
             raise RefusedError(f"This took longer than {self.limits.seconds:g} seconds: ask for less.", 504) from None
         finally:
+            self._unanswered -= 1
             for job in jobs:  # of a client that left, or after the first refusal
                 job.done.cancel()
 
     async def close(self) -> None:
-        """Ends the workers, once they have finished what was submitted."""
+        """Ends the workers, once what was submitted is answered, or there is no worker left that could answer it."""
         self._closing = True
-        while self._at_work:
+        while self._unanswered and not all(task.done() for task in self._tasks):
             await asyncio.sleep(0.02)
         for task in self._tasks:
             task.cancel()
@@ -129,25 +129,21 @@ class WorkerPool:
             worker.close()
         self._threads.shutdown()
 
-    @property
-    def _at_work(self) -> bool:
-        """Whether jobs are under way, or wait for a worker that is not lost."""
-        lost = all(task.done() for task in self._tasks)
-        return any(worker.busy for worker in self._workers) or (bool(self._waiting) and not lost)
-
     async def _serve(self, worker: "_Worker", start: "asyncio.Task[None]") -> None:
-        """Gives batches to one worker for as long as the server runs."""
+        """Gives batches to one worker for as long as the server runs; after a failure with a new process."""
         try:
             await start
             while True:
                 batch = await self._take()
-                worker.busy = True
-                await self._run(worker, batch)
-                worker.busy = False
-        except InputError as error:  # its process cannot be started (again); the others go on
+                try:
+                    await self._run(worker, batch)
+                except Exception as error:  # whatever it is: else what waits for this worker would wait for nothing
+                    await self._after_failure(batch, error)
+                    self.metrics.restart()
+                    worker.close()
+                    await worker.start()
+        except Exception as error:  # its process cannot be started (again); the others go on
             logger.error("A worker is lost: %s", error)
-        finally:
-            worker.busy = False
 
     async def _take(self) -> list[_Job]:
         """The job that has waited longest, and others of its kind that fit into a batch with it."""
@@ -176,11 +172,8 @@ class WorkerPool:
     async def _run(self, worker: "_Worker", batch: list[_Job]) -> None:
         items = [item for job in batch for item in job.items]
         self.metrics.batch(batch[0].kind, len(items))
-        try:
-            found = await worker.ask(batch[0].kind, items, timeout=max(job.left for job in batch))
-        except (EOFError, OSError, asyncio.TimeoutError) as error:
-            await self._after_failure(worker, batch, error)
-            return
+        # Not what is left of the requests' own time: a healthy process would be killed where they waited for long.
+        found = await worker.ask(batch[0].kind, items, timeout=self.limits.seconds)
         if isinstance(found, Refusal):
             if len(batch) > 1:
                 await self._one_by_one(batch)
@@ -194,21 +187,21 @@ class WorkerPool:
                 job.done.set_result(found.part(start, stop))
             start = stop
 
-    async def _after_failure(self, worker: "_Worker", batch: list[_Job], error: Exception) -> None:
-        """Starts the process anew. Jobs are tried again one by one; one that fails alone is refused.
+    async def _after_failure(self, batch: list[_Job], error: Exception) -> None:
+        """Answers a batch whose worker failed, or has its jobs tried again one by one.
 
         A process may have ended before it got a job, so a job that was alone by chance is tried again, too.
         """
-        self.metrics.restart()
-        late = isinstance(error, asyncio.TimeoutError)
-        if len(batch) > 1 or not (late or batch[0].alone):
+        if isinstance(error, asyncio.TimeoutError):
+            return  # so did all requests of the batch, and `submit` has said so
+        if not isinstance(error, EOFError | OSError):
+            logger.error("A batch cannot be exchanged with a worker.", exc_info=error)
+            for job in batch:
+                job.refuse(f"The server failed at this ({type(error).__name__}); its log says more.", 500)
+        elif len(batch) > 1 or not batch[0].alone:
             await self._one_by_one(batch)
-        elif late:
-            batch[0].refuse(f"This took longer than {self.limits.seconds:g} seconds: ask for less.", 504)
         else:
             batch[0].refuse("The process that worked on this ended; what was sent may be too much for it.", 500)
-        worker.close()
-        await worker.start()
 
     async def _one_by_one(self, batch: list[_Job]) -> None:
         for job in batch:
@@ -223,7 +216,7 @@ class _Worker:
 
     def __init__(self, models: Mapping[str, Path], limits: Limits, threads: ThreadPoolExecutor):
         self.models, self.limits, self._threads = models, limits, threads
-        self.busy = self.ready = False
+        self.ready = False
         self._process: Any = None
 
     async def start(self) -> None:

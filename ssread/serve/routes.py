@@ -147,18 +147,16 @@ def _items(ask: Ask, most: int) -> list[Any]:
     """The molecules or graphs of a request."""
     if (ask.smiles is None) == (ask.graphs is None):
         raise InputError("Send either smiles or graphs.")
+    count = len(ask.smiles or ask.graphs or ())
+    if count > most:
+        raise RefusedError(f"There are {count} molecules or graphs; this server takes {most} at once here.", 413)
     if ask.smiles is not None:
         ids: Sequence[str | None] = ask.ids or [None] * len(ask.smiles)
         if len(ids) != len(ask.smiles):
             raise InputError(f"There are {len(ask.smiles)} SMILES but {len(ids)} ids.")
         pairs = zip(ask.smiles, ids, strict=True)
-        items: list[Any] = [Molecule(text, id, number) for number, (text, id) in enumerate(pairs)]
-    else:
-        graphs = ask.graphs or []
-        items = [File(f"graph {number}", json.dumps(graph).encode()) for number, graph in enumerate(graphs)]
-    if len(items) > most:
-        raise RefusedError(f"There are {len(items)} molecules or graphs; this server takes {most} at once here.", 413)
-    return items
+        return [Molecule(text, id, number) for number, (text, id) in enumerate(pairs)]
+    return [File(f"graph {number}", json.dumps(graph).encode()) for number, graph in enumerate(ask.graphs or ())]
 
 
 def _check_length(texts: Sequence[str], limits: Limits) -> None:

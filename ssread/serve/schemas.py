@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from ssread.serve.jobs import ELEMENTS
 
@@ -10,22 +10,42 @@ __all__ = ["Ask", "Change", "ChangedAnswer", "Embeddings", "Explanations", "Mode
 
 Text = Annotated[str, Field(min_length=1, max_length=100_000)]
 
-#: One text stands for a list of one.
+#: The most elements of a list; ``--max-molecules`` has a sentence of its own.
+MOST = 1_000_000
+
+#: One text stands for a list of one. The first wrong element is enough: pydantic takes 10 µs and 2 kB for each.
 OneOrMany = Annotated[
     list[Text],
-    Field(min_length=1, max_length=1_000_000),
+    Field(min_length=1, max_length=MOST, fail_fast=True),
     BeforeValidator(lambda value: [value] if isinstance(value, str) else value, json_schema_input_type=str | list[str]),
 ]
+Ids = Annotated[list[Annotated[str, Field(max_length=1000)]], Field(max_length=MOST, fail_fast=True)]
+Networks = Annotated[list[dict[str, Any]], Field(min_length=1, max_length=MOST, fail_fast=True)]
 
 
-class Ask(BaseModel):
+class _Request(BaseModel):
+    """The body of a request, with known keys only."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _first_unknown_key(cls, given: Any) -> Any:
+        """Refuses the first unknown key; pydantic itself would word an error for each."""
+        unknown = next((key for key in given if key not in cls.model_fields), None) if isinstance(given, dict) else None
+        if unknown is not None:
+            raise ValueError(f"{unknown[:100]!r} is not known here: send {', '.join(cls.model_fields)}.")
+        return given
+
+
+class Ask(_Request):
     """Molecules, or other graphs: one or many."""
 
-    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"smiles": ["CCO", "c1ccccc1"]}]})
+    model_config = ConfigDict(json_schema_extra={"examples": [{"smiles": ["CCO", "c1ccccc1"]}]})
 
     smiles: OneOrMany | None = Field(None, description="One SMILES or a list; a name may follow each after a blank.")
-    ids: list[Annotated[str, Field(max_length=1000)]] | None = Field(None, description="An id for every SMILES.")
-    graphs: Annotated[list[dict[str, Any]], Field(min_length=1, max_length=100_000)] | None = Field(
+    ids: Ids | None = Field(None, description="An id for every SMILES.")
+    graphs: Networks | None = Field(
         None, description="Graphs in NetworkX's node-link form, for a model that was not trained on molecules."
     )
 
@@ -38,10 +58,8 @@ class PredictAsk(Ask):
     )
 
 
-class Change(BaseModel):
+class Change(_Request):
     """Another element at one atom of a molecule."""
-
-    model_config = ConfigDict(extra="forbid")
 
     smiles: Text
     atom: int = Field(ge=0, le=100_000, description="The number of the atom in the order of the SMILES, from 0.")
@@ -107,7 +125,8 @@ class Explanations(_Answer):
 
 
 class ChangedAnswer(_Answer):
-    """The explanations before and after a change; both have their atoms at the same places."""
+    """The explanations before and after a change; both have their atoms at the same places, unless the model has
+    hydrogens as nodes."""
 
     before: Explanation
     after: Explanation

@@ -9,7 +9,7 @@ from typing import Any
 from joblib import cpu_count
 
 from ssread.errors import InputError, missing_extra
-from ssread.serve.settings import TOKEN_VARIABLE, Limits, check_address, is_loopback, name_models, token_for
+from ssread.serve.settings import TOKEN_VARIABLE, Limits, check_address, name_models, token_for
 
 __all__ = ["serve"]
 
@@ -92,5 +92,6 @@ def address(host: str, port: int, token: str | None) -> str:
     >>> address("0.0.0.0", 8000, "secret")
     'http://127.0.0.1:8000/#token=secret'
     """
-    shown = "127.0.0.1" if host in ("0.0.0.0", "::") or is_loopback(host) else host
+    shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # no browser opens the address of all addresses
+    shown = f"[{shown}]" if ":" in shown else shown
     return f"http://{shown}:{port}/" + ("" if token is None else f"#token={token}")

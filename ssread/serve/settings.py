@@ -33,7 +33,7 @@ class Limits:
         characters: Characters of a SMILES.
         seconds: The time until a request is answered, that its headers, and then its body, may take to arrive, and
             that a client may take nothing of its answer.
-        waiting: Molecules that may wait for a worker, of all requests together.
+        waiting: Molecules that may wait for a worker, of all requests together; one to explain counts as four.
         connections: Connections that may be open at once; a process may usually open 1024 files.
     """
 

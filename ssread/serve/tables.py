@@ -38,19 +38,19 @@ def read_table(features: Features, kind: Kind, path: Path, limits: Limits) -> Bl
     """
     needed = own_columns(features.sources)
     hydrogens = bool(features.options.get("hydrogens", False))
-    columns = Columns(kind.smiles or "smiles", None, kind.id, hydrogens=hydrogens, all=bool(needed))
+    columns = Columns(
+        kind.smiles or "smiles", None, kind.id, hydrogens=hydrogens, keep=needed, most_atoms=limits.atoms
+    )
     try:
         with limited_memory(max(READING_BYTES, 20 * int(limits.body))):
-            blocks = list(_blocks(path, columns, needed, limits.most(kind.what), limits))
+            blocks = list(_blocks(path, columns, limits.most(kind.what), limits))
     except (InputError, MemoryError) as error:
         if isinstance(error, MemoryError) or isinstance(error.__context__, MemoryError):
             raise TooLargeError(f"{path} is too large for this server once it is unpacked.") from None
         raise
     if not any(map(len, blocks)):
         raise InputError(f"{path} has no molecules.")
-    block = _joined(blocks)
-    _check_columns(block, needed)
-    return block
+    return _joined(blocks)
 
 
 def send_columns(names: Sequence[str]) -> str:
@@ -60,7 +60,7 @@ def send_columns(names: Sequence[str]) -> str:
     return f"send a file (.csv, .tsv, .parquet or .sdf) with the column{many} {listed}, which it was trained with."
 
 
-def _blocks(path: Path, columns: Columns, needed: Sequence[str], most: int, limits: Limits) -> Iterator[Block]:
+def _blocks(path: Path, columns: Columns, most: int, limits: Limits) -> Iterator[Block]:
     """The rows of a file, until they exceed a limit.
 
     Those of a Parquet file come one by one: a value that it holds once can stand in every row, and what it says about
@@ -77,7 +77,7 @@ def _blocks(path: Path, columns: Columns, needed: Sequence[str], most: int, limi
                 has = f"The SMILES of {block.unit} {number} has {len(text)} characters"
                 raise TooLargeError(f"{has}; this server takes {limits.characters}.")
         if packed:
-            block = replace(block, inputs=_only(block.inputs, needed))
+            block = replace(block, inputs=_plain(block.inputs))
             size += _bytes(block)
         if size > limits.body:
             has = f"{path} has more than {limits.body:.0f} bytes once it is unpacked"
@@ -85,11 +85,10 @@ def _blocks(path: Path, columns: Columns, needed: Sequence[str], most: int, limi
         yield block
 
 
-def _only(table: pyarrow.Table | None, names: Sequence[str]) -> pyarrow.Table | None:
-    """These columns of a table, with their values in place of numbers of a dictionary."""
+def _plain(table: pyarrow.Table | None) -> pyarrow.Table | None:
+    """The columns of a table, with their values in place of numbers of a dictionary."""
     if table is None:
         return None
-    table = table.select([index for index, name in enumerate(table.column_names) if name in names])
     plain = [
         column.cast(column.type.value_type) if pyarrow.types.is_dictionary(column.type) else column
         for column in table.columns
@@ -115,11 +114,3 @@ def _joined(blocks: Sequence[Block]) -> Block:
         ids=None if first.ids is None else [id for block in blocks for id in block.ids or ()],
         inputs=None if inputs is None else inputs.combine_chunks(),
     )
-
-
-def _check_columns(block: Block, needed: Sequence[str]) -> None:
-    """Raises an error where a file lacks columns that the model needs."""
-    found = block.properties if block.inputs is None else block.inputs.column_names
-    missing = [name for name in needed if name not in found]
-    if missing:
-        raise InputError(f"{block.path} lacks what this model needs: {send_columns(missing)}")

@@ -20,6 +20,6 @@ def with_columns(tmp_path_factory):
 @pytest.fixture(scope="session")
 def server(models, with_columns, tmp_path_factory):
     labels = save_model_of_labels(tmp_path_factory.mktemp("labels"))
-    limits = ["--max-molecules", "40", "--max-atoms", "60", "--max-megabytes", "0.2", "--timeout", "120"]
+    limits = ["--max-molecules", "60", "--max-atoms", "60", "--max-megabytes", "0.2", "--timeout", "120"]
     with served([*models, with_columns, labels], *limits) as running:
         yield running

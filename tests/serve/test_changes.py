@@ -16,7 +16,7 @@ Chem = pytest.importorskip("rdkit.Chem")
 def test_a_change_gives_a_valid_molecule_that_differs_at_that_atom_alone_or_a_sentence(smiles, atom, element):
     before = Chem.MolFromSmiles(smiles)
     if atom >= before.GetNumAtoms():
-        with pytest.raises(InputError, match=f"There is no atom {atom}:"):
+        with pytest.raises(InputError, match=f"There is no atom {atom} to change:"):
             change_element(smiles, atom, element)
         return
     try:
@@ -40,7 +40,7 @@ def test_what_cannot_be_is_told():
     for smiles, atom, element, sentence in (
         ("CCO", 1, "F", r"Atom 1 \(C\) cannot become F here: Explicit valence"),
         ("c1ccccc1", 2, "O", r"Atom 2 \(C\) cannot become O here"),
-        ("CCO", 3, "N", "There is no atom 3: the molecule has 3 atoms"),
+        ("CCO", 3, "N", "There is no atom 3 to change: the SMILES has 3 atoms, numbered from 0; hydrogens"),
         ("C1CC", 0, "N", "RDKit cannot read 'C1CC'"),
         ("[H][H]", 0, "B", "a hydrogen would no longer be an atom of its own"),
     ):

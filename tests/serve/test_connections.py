@@ -120,14 +120,26 @@ def test_a_request_may_take_longer_than_its_headers(base):
 def test_large_headers_are_refused_and_large_bodies_are_not_headers(base):
     with running(base) as address:
         assert httpx.post(f"http://{address[0]}:{address[1]}/", content=b"x" * 1_000_000).text == "1000000"
-        with create_connection(address) as connection:
-            connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n")
-            try:
-                for number in range(10_000):
-                    connection.sendall(b"x-%d: %s\r\n" % (number, b"x" * 1000))
-            except ConnectionError:
-                return
-        raise AssertionError("10 MB of headers were taken")
+        by_h11 = base.__module__.endswith("h11_impl")  # which has a smaller limit of its own
+        for more, status in ((b"\r\n", 200), (b"x-more: %s" % (b"x" * 1000), 400 if by_h11 else 431)):
+            with create_connection(address) as connection:
+                for part in (b"GET / HTTP/1.1\r\n", b"Host: localhost\r\nConnection: close\r\n"):
+                    connection.sendall(part)
+                    time.sleep(0.1)  # every part is read on its own, so that the answer is not lost with what was not
+                connection.sendall(b"x: %s\r\n" % (b"x" * (16_000 if by_h11 else 65_300)))
+                time.sleep(0.1)
+                connection.sendall(more)
+                answer = rest_of(connection)[0]
+            assert int(answer.split()[1]) == status
+            if status == 431:
+                assert sentence(answer)[1] == "The headers of the request have more than 65536 bytes: send fewer."
+
+
+@pytest.mark.parametrize("sent", [b"\x16\x03\x01 nonsense", b"GET / nonsense", b"F(O / HTTP/1.1"])
+def test_what_is_not_http_gets_a_sentence(base, sent):
+    with running(base) as address, create_connection(address) as connection:
+        connection.sendall(sent + b"\r\n\r\n")
+        assert sentence(rest_of(connection)[0]) == (400, "This is not a valid HTTP request.")
 
 
 def test_the_rest_of_a_body_that_was_answered_early_is_not_taken_for_headers(base):

@@ -2,6 +2,7 @@
 
 import pytest
 from helpers.browsing import DESK, PHONE, launched, sync_api
+from helpers.serving import served
 from helpers.small_models import SMILES
 
 pytestmark = pytest.mark.xdist_group("serve")
@@ -11,6 +12,7 @@ REFUSED = "Failed to load resource: the server responded with a status of 4"
 
 @pytest.fixture(scope="module")
 def browser():
+    sync_api.expect.set_options(timeout=20_000)
     with launched() as opened:
         yield opened
 
@@ -212,6 +214,23 @@ def test_columns_whose_names_are_taken_are_told_apart(page):
     assert said[0].startswith("Like the training molecules: 0.5 times")
     assert said[1] == ["90", "7"]
     assert said[2] == "distance: 90 → 91; id: 7 → 7"
+
+
+def test_a_server_with_a_token_is_opened_with_it_in_the_address(browser, models):
+    token = "a-token-of-sixteen-signs"
+    with served(models[:1], token=token) as server:
+        for part in ("", "#token=another-token-than-that"):
+            with browser.new_context() as context:
+                page = context.new_page()
+                page.goto(f"{server.address}/{part}")
+                told = f"open {server.address}/#token=TOKEN, the address"
+                sync_api.expect(page.locator("#message")).to_contain_text(told)
+                page.goto(f"{server.address}/#token={token}")
+                sync_api.expect(page.locator("#about")).to_contain_text("The model rings predicts")
+                assert page.url == f"{server.address}/", "it does not stay in the history"
+                page.reload()
+                sync_api.expect(page.locator("#about")).to_contain_text("The model rings predicts")
+                show(page, SMILES[0])
 
 
 def test_with_a_token_the_interface_is_saved_since_a_link_sends_none(page):

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import signal
 import threading
 import time
@@ -35,6 +36,29 @@ def with_pool(models, action, **limits):
     return asyncio.run(run())
 
 
+def worker_process():
+    """The process of the only worker; suspended, it stands for one that takes long."""
+    (process,) = [child for child in psutil.Process().children() if "spawn_main" in " ".join(child.cmdline())]
+    return process
+
+
+def restarts(pool):
+    return float(pool.metrics.text().decode().split("\nssread_worker_restarts_total ")[1].split("\n")[0])
+
+
+async def refusal(submitted):
+    with pytest.raises(RefusedError) as refused:
+        await submitted
+    return refused.value.status, refused.value.sentence
+
+
+class Deadly:
+    """What ends the process that receives it."""
+
+    def __reduce__(self):
+        return os._exit, (3,)
+
+
 def test_requests_of_many_clients_share_batches_and_each_gets_its_own_rows(models):
     async def ask(pool):
         kinds = [Kind("rings", what) for what in ("predict", "embed")]
@@ -54,13 +78,13 @@ def test_requests_of_many_clients_share_batches_and_each_gets_its_own_rows(model
 def test_a_process_that_ends_or_takes_too_long_is_replaced_and_others_are_answered(models):
     async def ask(pool):
         kind = Kind("rings", "predict")
-        (process,) = [child for child in psutil.Process().children() if "spawn_main" in " ".join(child.cmdline())]
+        process = worker_process()
         first = asyncio.gather(*(pool.submit(kind, [Molecule("CCO")] * 8) for _ in range(8)))
         await asyncio.sleep(0.01)
         process.kill()
         assert len(await first) == 8, "tried again by the new process"
         await pool.submit(kind, [Molecule("CCO")])  # where all were answered before the kill, this one starts it
-        (process,) = [child for child in psutil.Process().children() if "spawn_main" in " ".join(child.cmdline())]
+        process = worker_process()
         process.suspend()
         pool.limits = replace(pool.limits, seconds=1.0)
         with pytest.raises(RefusedError, match="longer than 1 seconds") as refused:
@@ -70,6 +94,86 @@ def test_a_process_that_ends_or_takes_too_long_is_replaced_and_others_are_answer
         return await pool.submit(kind, [Molecule("CCO")])
 
     assert with_pool(models, ask, seconds=60.0)
+
+
+def test_requests_that_waited_past_their_time_leave_a_healthy_process_alone(models):
+    predict, explain = Kind("rings", "predict"), Kind("rings", "explain")
+
+    async def ask(pool):
+        process = worker_process()
+        process.suspend()
+        first = asyncio.ensure_future(pool.submit(predict, [Molecule("CCO")]))
+        second = asyncio.ensure_future(pool.submit(explain, [Molecule("CCO")] * 50))
+        await asyncio.sleep(2.5)
+        process.resume()
+        await first
+        process.suspend()  # it has the second one now, whose time ends in a second
+        assert await refusal(second) == (504, "This took longer than 4 seconds: ask for less.")
+        await asyncio.sleep(0.5)
+        process.resume()
+        await pool.submit(predict, [Molecule("CCO")])
+        assert worker_process() == process
+        process.suspend()
+        left = asyncio.ensure_future(pool.submit(predict, [Molecule("CCO")]))
+        await asyncio.sleep(0.2)
+        left.cancel()
+        return pool
+
+    pool = with_pool(models, ask, seconds=4.0)
+    assert restarts(pool) == 0, "closing does not wait for what nobody waits for"
+
+
+def test_a_request_that_ends_its_process_is_refused_alone(models):
+    async def ask(pool):
+        kind, process = Kind("rings", "predict"), worker_process()
+        process.suspend()
+        blocking = asyncio.ensure_future(pool.submit(Kind("rings", "embed"), [Molecule("CCO")]))
+        await asyncio.sleep(0.1)
+        good = [asyncio.ensure_future(pool.submit(kind, [Molecule("CCO", f"m{n}")])) for n in range(4)]
+        deadly = asyncio.ensure_future(pool.submit(kind, [Deadly()]))
+        good += [asyncio.ensure_future(pool.submit(kind, [Molecule("CCO", f"m{n}")])) for n in range(4, 8)]
+        await asyncio.sleep(0.1)
+        process.resume()
+        await blocking
+        status, sentence = await refusal(deadly)
+        assert (status, sentence.startswith("The process that worked on this ended; ")) == (500, True)
+        answers = await asyncio.gather(*good)
+        assert [b'"id":"m%d"' % number in answer.rows[0] for number, (answer,) in enumerate(answers)] == [True] * 8
+        assert restarts(pool) == 2, "in the batch, and alone"
+
+    with_pool(models, ask, seconds=120.0)
+
+
+def test_what_a_worker_did_not_expect_is_refused_and_it_goes_on(models):
+    async def ask(pool):
+        status, sentence = await refusal(pool.submit(Kind("nobody", "predict"), [Molecule("CCO")]))
+        assert (status, sentence) == (500, "The server failed at this (KeyError); its log says more.")
+        assert await pool.submit(Kind("rings", "predict"), [Molecule("CCO")])
+        assert restarts(pool) == 0
+
+    with_pool(models, ask, seconds=60.0)
+
+
+def test_what_cannot_be_sent_to_a_worker_is_logged_and_refused_and_others_are_answered(models, caplog):
+    async def ask(pool):
+        status, sentence = await refusal(pool.submit(Kind("rings", "predict"), [lambda: None]))
+        assert (status, sentence.startswith("The server failed at this (")) == (500, True)
+        assert "A batch cannot be exchanged with a worker." in caplog.text
+        assert await pool.submit(Kind("rings", "predict"), [Molecule("CCO")])
+        assert restarts(pool) == 1
+
+    with_pool(models, ask, seconds=60.0)
+
+
+def test_an_explanation_counts_as_four_of_the_molecules_that_may_wait(models):
+    async def ask(pool):
+        explain = Kind("rings", "explain")
+        status, sentence = await refusal(pool.submit(explain, [Molecule("CCO")] * 11))
+        assert (status, "waiting already: try again" in sentence) == (503, True)
+        assert await pool.submit(explain, [Molecule("CCO")] * 10)
+        assert await pool.submit(Kind("rings", "predict"), [Molecule("CCO")] * 40)
+
+    with_pool(models, ask, waiting=40, seconds=60.0)
 
 
 def test_a_worker_that_ends_before_it_is_ready_is_done_without(models):

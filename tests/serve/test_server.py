@@ -13,15 +13,51 @@ from contextlib import ExitStack
 import pytest
 from helpers.serving import ROOT, served
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("serve")]
+from ssread.serve.server import address
+
+pytestmark = pytest.mark.xdist_group("serve")
 
 
+@pytest.mark.parametrize(
+    ("host", "shown"),
+    [
+        ("127.0.0.1", "127.0.0.1"),
+        ("127.0.0.2", "127.0.0.2"),
+        ("localhost", "localhost"),
+        ("::1", "[::1]"),
+        ("2001:db8::1", "[2001:db8::1]"),
+        ("192.168.1.4", "192.168.1.4"),
+        ("example.org", "example.org"),
+        ("0.0.0.0", "127.0.0.1"),
+        ("::", "[::1]"),
+    ],
+)
+def test_the_address_to_open_is_one_where_it_listens(host, shown):
+    assert address(host, 8000, None) == f"http://{shown}:8000/"
+    assert address(host, 8000, "secret") == f"http://{shown}:8000/#token=secret"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("host", ["127.0.0.2", "::1", "localhost"])
+def test_a_server_answers_at_the_address_that_it_prints(models, host):
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        with socket.socket(family) as trial:
+            trial.bind((host, 0))
+    except OSError:
+        pytest.skip(f"{host} is not an address of this machine")
+    with served(models[:1], "--host", host) as server:
+        assert server.client.get("/api/models").status_code == 200
+
+
+@pytest.mark.slow
 def test_a_token_that_was_given_is_not_printed(models):
     with served(models[:1], "--host", "0.0.0.0", token="a-token-of-sixteen-signs") as server:
         assert server.said.endswith("/#token=...\n")
         assert server.client.get("/api/models").status_code == 200
 
 
+@pytest.mark.slow
 def test_clients_that_take_no_answer_do_not_keep_it_from_ending(models):
     body = json.dumps({"smiles": ["CCO"] * 1000}).encode()
     head = f"POST /api/models/rings/embed HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n"
@@ -37,6 +73,7 @@ def test_clients_that_take_no_answer_do_not_keep_it_from_ending(models):
         server.process.wait(12)
 
 
+@pytest.mark.slow
 def test_a_model_that_workers_cannot_load_ends_it_with_one_sentence(models, tmp_path):
     shutil.copytree(models[0], tmp_path / "broken")
     (tmp_path / "broken" / "model.safetensors").write_bytes(b"nonsense")

@@ -19,14 +19,16 @@ function useModel(info) {
 }
 
 // The token is in the fragment of the address, which is not sent anywhere, and then kept for this tab.
-const given = new URLSearchParams(location.hash.slice(1)).get("token");
-if (given) {
-  sessionStorage.setItem("token", given);
+const givenToken = () => new URLSearchParams(location.hash.slice(1)).get("token");
+if (givenToken()) {
+  sessionStorage.setItem("token", givenToken());
   history.replaceState(null, "", location.pathname);
 }
+addEventListener("hashchange", () => { if (givenToken()) location.reload(); });
 
 // Asks the server; again where it is still loading or busy. An answer that is not a success is thrown as a sentence.
 const TRIES = 20, PAUSE = 2000;
+const NO_TOKEN = `This server needs its token: open ${location.origin}/#token=TOKEN, the address that ssread serve printed when it started.`;
 async function ask(path, options = {}, tries = TRIES) {
   const token = sessionStorage.getItem("token");
   const headers = { ...options.headers, ...(token ? { Authorization: `Bearer ${token}` } : {}) };
@@ -40,6 +42,7 @@ async function ask(path, options = {}, tries = TRIES) {
     await new Promise((resolve) => setTimeout(resolve, PAUSE));
     return ask(path, options, tries - 1);
   }
+  if (response.status === 401) throw new Error(NO_TOKEN);
   const answer = await response.json().catch(() => ({}));
   if (!response.ok) throw new Error(answer.detail ?? `The server answered with status ${response.status}.`);
   return answer;
