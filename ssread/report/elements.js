@@ -38,4 +38,9 @@ function definitionList(entries) {
 }
 
 const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)} %`;
+const signed = (value) => {
+  const size = Math.abs(value);
+  const text = size < 1e-9 ? "0" : size < 0.005 || size >= 100 ? String(+size.toPrecision(3)) : size.toFixed(2);
+  return `${value > 1e-9 ? "+" : value < -1e-9 ? "−" : ""}${text}`;
+};
 const formatP = (p) => (p === null ? "–" : p < 0.001 ? "< .001" : p.toFixed(3).replace(/^0/, ""));

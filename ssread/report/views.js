@@ -16,11 +16,6 @@ const nameOf = (graph, node) => (graph.positions[node] < 0 ? "dropped by pooling
 
 const contribution = (graph, node, output) =>
   (graph.activations[output][node] / 1000) * graph.largest_activation[output];
-const signed = (value) => {
-  const size = Math.abs(value);
-  const text = size < 1e-9 ? "0" : size < 0.005 || size >= 100 ? String(+size.toPrecision(3)) : size.toFixed(2);
-  return `${value > 1e-9 ? "+" : value < -1e-9 ? "−" : ""}${text}`;
-};
 
 function paintOf(graph, view) {
   if (view === "positions") {

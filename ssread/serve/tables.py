@@ -38,9 +38,7 @@ def read_table(features: Features, kind: Kind, path: Path, limits: Limits) -> Bl
     """
     needed = own_columns(features.sources)
     hydrogens = bool(features.options.get("hydrogens", False))
-    columns = Columns(
-        kind.smiles or "smiles", None, kind.id, hydrogens=hydrogens, keep=needed, most_atoms=limits.atoms
-    )
+    columns = Columns(kind.smiles or "smiles", None, kind.id, hydrogens=hydrogens, keep=needed, most_atoms=limits.atoms)
     try:
         with limited_memory(max(READING_BYTES, 20 * int(limits.body))):
             blocks = list(_blocks(path, columns, limits.most(kind.what), limits))

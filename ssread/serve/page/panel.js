@@ -132,7 +132,7 @@ function nodeTooltip(picture, node) {
   if (picture.positions) lines.push(explained.positions[picture.positions[node]] ?? "dropped by pooling");
   if (picture.certainty) lines.push(`${picture.certainty[node]} % of the members agree`);
   for (const [output, name] of outputs.slice(0, 6)) {
-    lines.push(`adds ${decimal((picture.activations[output][node] / 1000) * picture.largest_activation[output])} to ${name}`);
+    lines.push(`adds ${signed((picture.activations[output][node] / 1000) * picture.largest_activation[output])} to ${name}`);
   }
   return lines.join("\n");
 }
@@ -145,7 +145,7 @@ function termBars(terms, view) {
     const width = 50 * Math.abs(term) / largest, left = term < 0 ? 50 - width : 50;
     const style = `left:${left}%;width:${width}%;background:var(${term < 0 ? "--against" : "--for"})`;
     return [html("span", {}, terms.names[k]),
-      html("div.bar", {}, html("b", { style }), html("s", { style: "left:calc(50% - 1px);opacity:.35" })), html("span.value", {}, decimal(term))];
+      html("div.bar", {}, html("b", { style }), html("s", { style: "left:calc(50% - 1px);opacity:.35" })), html("span.value", {}, signed(term))];
   });
   const what = isNumbers ? outputName(view) : `the score of ${outputName(view)}`;
   return html("div", {}, html("h3", {}, `What adds up to ${what}`), html("div.bars", {}, ...rows));
